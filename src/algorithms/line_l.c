@@ -210,9 +210,13 @@ static int line_l_read_joint(const char *parameters, const trv_torus_t *torus, i
     *joint = !parameters ? 1 : parameters[0] >= '1' && parameters[0] <= '9' && !parameters[1] ? parameters[0] - '0' : 0;
     if (*joint >= 1 && *joint <= (max > 1 ? max : 1))
         return TRV_OK;
-    return trv_fail(TRV_ERR_ARGUMENT,
-                    "line-l treats 1 to %d dimensions together on this torus, not '%.40s'; for example line-l:%d",
-                    max > 1 ? max : 1, parameters ? parameters : "", max > 1 ? max : 1);
+    return max > 1
+               ? trv_fail(TRV_ERR_ARGUMENT,
+                          "line-l treats 1 to %d dimensions together on this torus, not '%.40s'; for example line-l:%d",
+                          max, parameters, max)
+               : trv_fail(TRV_ERR_ARGUMENT,
+                          "line-l treats one dimension at a time on this torus, not '%.40s'; for example line-l:1",
+                          parameters);
 }
 
 static int line_l_create(trv_schedule_t *schedule)

@@ -7,7 +7,7 @@
 #include "settings/settings.h"
 
 /* Returns 0, or a negative code if the value or the file that it names is invalid; the error message then begins
- * with the variable's name. */
-int cli_check_setting(const trv_setting_t *setting, const char *value);
+ * with `name`: that of the variable, or of an option for it. */
+int cli_check_setting(const trv_setting_t *setting, const char *name, const char *value);
 
 #endif

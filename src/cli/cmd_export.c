@@ -87,7 +87,8 @@ static int read_format(const char *text, int *format)
             *format = i;
             return TRV_OK;
         }
-    return trv_fail(TRV_ERR_ARGUMENT, "there is no format '%.40s'; expected goal, msccl or mscclpp", text);
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "there is no format '%.40s'; expected goal, msccl or mscclpp, for example --format=goal", text);
 }
 
 /* The writers check the schedule before they write their first byte, so that no incomplete output reaches stdout
@@ -189,7 +190,7 @@ int cli_export(int argc, char **argv)
     if (!options.selection.single)
         return cli_bad(argv[0], "more than one algorithm is given; give one, for example --algorithm=trivance-b");
     if (options.format < 0)
-        return cli_bad(argv[0], "--format is missing; give --format=goal, msccl or mscclpp");
+        return cli_bad(argv[0], "--format is required: goal, msccl or mscclpp; for example --format=goal");
     if (options.alpha_given && options.format != TRV_FORMAT_GOAL)
         return cli_bad(argv[0], "--alpha is valid only with --format=goal; the other formats have no times");
     return cli_finish(argv[0], run(&options));

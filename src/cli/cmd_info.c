@@ -77,7 +77,7 @@ static void variable_read(const trv_setting_t *setting, variable_t *variable)
 {
     const char *value = getenv(setting->name);
     *variable = (variable_t){.setting = setting, .value = value && *value ? value : NULL};
-    if (variable->value && cli_check_setting(setting, value) < 0)
+    if (variable->value && cli_check_setting(setting, setting->name, value) < 0)
         snprintf(variable->fault, sizeof variable->fault, "%s", trv_last_error());
     if (variable->value && trv_settings_is_secret(setting))
         variable->value = "(set)";
@@ -179,9 +179,15 @@ static int print_rows(const fact_t fact[FACTS], cli_format_t format)
     return cli_table_end(&table);
 }
 
+/* Faults of single variables are printed beside them. */
 static void warn(void *context, const char *sentence)
 {
     (void)context;
+    for (int i = 0; i < trv_settings_count(); i++) {
+        const size_t length = strlen(trv_settings_at(i)->name);
+        if (strncmp(sentence, trv_settings_at(i)->name, length) == 0 && sentence[length] == ':')
+            return;
+    }
     cli_warn("info", "%s", sentence);
 }
 

@@ -66,8 +66,11 @@ static int option_apply(void *context, int key)
         return trv_fail(TRV_ERR_ARGUMENT, "the address is missing; for example --address=192.0.2.1");
     if (key == OPTION_ADDRESS)
         return options->address = optarg, TRV_OK;
-    return key == 'n' ? trv_parse_int(optarg, "--ranks", 1, RANKS_MAX, &options->ranks)
-                      : trv_parse_int(optarg, "--port", 1, 65535, &options->port);
+    if (key == 'n')
+        return trv_parse_int(optarg, "--ranks", 1, RANKS_MAX, &options->ranks);
+    return trv_parse_int(optarg, "the port", 1, 65535, &options->port) == TRV_OK
+               ? TRV_OK
+               : trv_fail(TRV_ERR_ARGUMENT, "%s; for example --port=29500", trv_last_error());
 }
 
 /* Finds a port that is currently free. */

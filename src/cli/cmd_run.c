@@ -12,10 +12,12 @@
 #include <unistd.h>
 
 #include <trivance/common.h>
+#include <trivance/torus.h>
 
 #include "cli/check_setting.h"
 #include "cli/subcommands.h"
 #include "base/error.h"
+#include "base/text/parse.h"
 #include "cli/shared/tool.h"
 #include "cli/host/handover.h"
 #include "cli/host/mpi_start.h"
@@ -80,32 +82,67 @@ const cli_command_t cli_run_command = {
 
 typedef struct options {
     const char *mpi; /* NULL: not given */
+    bool given[OPTIONS_MAX];
 } options_t;
 
 /* Checks a value and sets it in the tool's environment, from which it is forwarded. */
 static int set_variable(const trv_setting_t *setting, const char *value)
 {
-    const size_t name = strlen(setting->name);
+    char name[NAME_BYTES], dashed[NAME_BYTES + 2];
+    option_name(setting, name);
+    snprintf(dashed, sizeof dashed, "--%s", name);
     if (!*value)
-        return trv_fail(TRV_ERR_ARGUMENT, "the value is missing; for example %s", setting->example);
-    int code = cli_check_setting(setting, value);
-    if (code < 0 && strncmp(trv_last_error(), setting->name, name) == 0 &&
-        strncmp(trv_last_error() + name, ": ", 2) == 0)
-        code = trv_fail(code, "%s", trv_last_error() + name + 2); /* an option, so without the variable's name */
-    if (code == TRV_OK && setenv(setting->name, value, 1) != 0)
-        code = trv_fail_memory();
-    return code;
+        return trv_fail(TRV_ERR_ARGUMENT, "%s: the value is missing; for example %s=%s", dashed, dashed,
+                        setting->example);
+    const int code = cli_check_setting(setting, dashed, value);
+    return code == TRV_OK && setenv(setting->name, value, 1) != 0 ? trv_fail_memory() : code;
 }
 
 static int read_option(void *context, int key)
 {
     options_t *options = context;
-    if (key >= SETTING)
+    if (key >= SETTING) {
+        options->given[key - SETTING] = true;
         return set_variable(trv_settings_at(key - SETTING), optarg ? optarg : "1");
+    }
     if (strcmp(optarg, "openmpi") != 0 && strcmp(optarg, "mpich") != 0)
         return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is neither openmpi nor mpich; for example --mpi=openmpi", optarg);
     options->mpi = optarg;
     return TRV_OK;
+}
+
+/* Checks the variables of the environment, because the ranks report an invalid one only after the job has started. */
+static int check_environment(void)
+{
+    int code = TRV_OK;
+    for (int i = 0; i < trv_settings_count() && code == TRV_OK; i++) {
+        const trv_setting_t *setting = trv_settings_at(i);
+        const char *value = getenv(setting->name);
+        if (value && *value && !trv_settings_of_net(setting))
+            code = cli_check_setting(setting, setting->name, value);
+    }
+    return code;
+}
+
+/* Reports options that have no effect without another one. */
+static int check_effect(const options_t *options)
+{
+    trv_settings_t settings;
+    int code = TRV_OK;
+    trv_settings_read(&settings, &(trv_rules_reader_t){0});
+    for (int i = 0; i < trv_settings_count() && code == TRV_OK; i++) {
+        const size_t offset = options->given[i] ? trv_settings_at(i)->offset : offsetof(trv_settings_t, torus);
+        const bool ofi_only = offset == offsetof(trv_settings_t, ports) || offset == offsetof(trv_settings_t, provider);
+        if (ofi_only && settings.transport != TRV_TRANSPORT_OFI)
+            code = trv_fail(TRV_ERR_ARGUMENT,
+                            "--ports and --provider have no effect without libfabric; add --transport=ofi");
+        if (offset == offsetof(trv_settings_t, on_timeout) && settings.on_timeout == TRV_TIMEOUT_ABORT &&
+            settings.timeout_ns == 0)
+            code = trv_fail(TRV_ERR_ARGUMENT,
+                            "--on-timeout=abort has no effect without a timeout; add one, for example --timeout=30s");
+    }
+    trv_settings_clear(&settings);
+    return code;
 }
 
 /* ---- Selection of the MPI and the library ------------------------------------------------------------------------ */
@@ -114,8 +151,27 @@ typedef struct start {
     const char *mpi;      /* of the program, or of the launcher, or specified by --mpi */
     const char *launcher; /* MPI of the launcher; NULL: unknown */
     const char *found_by; /* how `mpi` was found, for messages */
+    bool oversubscribed;  /* the environment permits more ranks than cores, which it did not before */
     char library[PATH_BYTES];
 } start_t;
+
+/* Reports that a program is given without a launcher. The example has the user's torus, and the launcher of the
+ * program's MPI as this system calls it. */
+static int report_no_launcher(const char *command, const char *program, const char *mpi)
+{
+    const char *list = getenv("TRIVANCE_TORUS");
+    char text[TRV_TORUS_TEXT_MAX] = "3x3", launcher[32], path[CLI_PATH_BYTES];
+    trv_torus_t torus = {.ranks = 9};
+    const char *launcher_mpi = cli_mpi_of_launcher("mpirun");
+    if (list && *list && trv_next_item(&list, "tori", text, sizeof text) > 0)
+        trv_torus_parse(text, &torus);
+    snprintf(launcher, sizeof launcher, "mpirun.%s", mpi);
+    const bool plain = (launcher_mpi && strcmp(launcher_mpi, mpi) == 0) || !cli_find_executable(launcher, path);
+    return cli_bad(command,
+                   "%.200s is a program of %s, and its launcher is missing; for example `trivance run --torus %s -- "
+                   "%s -n %d %.200s`",
+                   program, cli_mpi_title(mpi), text, plain ? "mpirun" : launcher, torus.ranks, program);
+}
 
 static int find_mpi(const char *command, char **words, int count, const char *given, start_t *start)
 {
@@ -129,10 +185,7 @@ static int find_mpi(const char *command, char **words, int count, const char *gi
     const bool is_mpi_program = !start->launcher && at < 0 && cli_find_mpi_program(words, 1, &linked) == 0;
     program = is_mpi_program ? words[0] : program;
     if (is_mpi_program && !given && !cli_launcher())
-        return cli_bad(command,
-                       "%.200s is a program of %s, and its launcher is missing; for example `trivance run --torus 9 -- "
-                       "mpirun -n 9 %.200s`",
-                       program, cli_mpi_title(linked), program);
+        return report_no_launcher(command, program, linked);
     if (given && linked && strcmp(given, linked) != 0)
         return cli_bad(command, "--mpi=%s, and %.200s is linked with %s; leave --mpi out", given, program,
                        cli_mpi_title(linked));
@@ -236,10 +289,24 @@ static void report_start(const start_t *start)
     for (char **at = environ; *at; at++)
         if (is_trivance_variable(*at))
             fprintf(stderr, ", %s", *at);
+    if (start->oversubscribed)
+        fprintf(stderr, "; more ranks than cores, which OMPI_MCA_rmaps_base_oversubscribe=1 permits");
     fputc('\n', stderr);
 }
 
-static int launch(const char *command, char **given, int count, const start_t *start)
+/* Lets Open MPI's launcher start more ranks than this machine has cores, which it refuses by default. Values that the
+ * user has set are kept. The second variable is that of Open MPI 5. */
+static int permit_oversubscription(char **given, int count, start_t *start)
+{
+    if (!start->launcher || strcmp(start->launcher, "openmpi") != 0 || getenv("OMPI_MCA_rmaps_base_oversubscribe") ||
+        !cli_exceeds_cores(given, count))
+        return TRV_OK;
+    start->oversubscribed = setenv("OMPI_MCA_rmaps_base_oversubscribe", "1", 1) == 0 &&
+                            setenv("PRTE_MCA_rmaps_default_mapping_policy", ":oversubscribe", 0) == 0;
+    return start->oversubscribed ? TRV_OK : trv_fail_memory();
+}
+
+static int launch(const char *command, char **given, int count, start_t *start)
 {
     const char *before = getenv("LD_PRELOAD");
     size_t size = sizeof "LD_PRELOAD=:" + strlen(start->library) + (before ? strlen(before) : 0);
@@ -248,7 +315,8 @@ static int launch(const char *command, char **given, int count, const start_t *s
         snprintf(preload, size, "LD_PRELOAD=%s%s%s", start->library, before && *before ? ":" : "",
                  before ? before : "");
     char **words = preload ? command_line(given, count, start, preload) : NULL;
-    if (!words || (!start->launcher && setenv("LD_PRELOAD", strchr(preload, '=') + 1, 1) != 0)) {
+    if (!words || permit_oversubscription(given, count, start) < 0 ||
+        (!start->launcher && setenv("LD_PRELOAD", strchr(preload, '=') + 1, 1) != 0)) {
         free(preload);
         return cli_bad(command, "out of memory for the command line");
     }
@@ -273,6 +341,8 @@ int cli_run(int argc, char **argv)
     if (count == 0)
         return cli_bad(argv[0], "the command to start is missing, for example `trivance run --torus 3x3 -- mpirun -n 9 "
                                 "./a.out`");
+    if (check_environment() < 0 || check_effect(&options) < 0)
+        return cli_bad_last(argv[0]);
     code = find_mpi(argv[0], words, count, options.mpi, &start);
     if (code == CLI_OK)
         code = find_library(argv[0], &start);

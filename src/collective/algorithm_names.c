@@ -9,9 +9,28 @@
 #include <trivance/algorithms.h>
 
 #include "base/error.h"
+#include "base/text/nearest.h"
 #include "settings/rules.h"
 
+#define NAMES_MAX 64
+
 _Static_assert(TRV_RULE_NAME_MAX == TRV_ALGORITHM_NAME_MAX, "rules hold any name of an algorithm");
+
+/* Reports a name that trv_algorithm_find has rejected, with the nearest known name, if one is near. */
+static int fail_unknown(const char *text)
+{
+    const char *name[2 * NAMES_MAX + 2] = {TRV_RULE_AUTO, TRV_RULE_PLANNED};
+    int count = 2;
+    if (strchr(text, ':'))
+        return TRV_ERR_ARGUMENT;
+    for (int i = 0; i < trv_algorithms_count() && i < NAMES_MAX; i++) {
+        name[count++] = trv_algorithm_name(trv_algorithm_at(i));
+        name[count++] = trv_algorithm_family(trv_algorithm_at(i));
+    }
+    const char *nearest = trv_nearest(text, name, count);
+    return nearest ? trv_fail(TRV_ERR_ARGUMENT, "there is no algorithm '%.40s'; did you mean %s?", text, nearest)
+                   : trv_fail(TRV_ERR_ARGUMENT, "%s; families, planned and auto", trv_last_error());
+}
 
 int trv_algorithm_check(const char *name)
 {
@@ -21,8 +40,7 @@ int trv_algorithm_check(const char *name)
         if (strcmp(trv_algorithm_family(trv_algorithm_at(i)), name) == 0)
             return TRV_OK;
     if (!trv_algorithm_find(name))
-        return trv_fail(TRV_ERR_ARGUMENT, "%s%s", trv_last_error(),
-                        strchr(name, ':') ? "" : "; families, planned and auto");
+        return fail_unknown(name);
     if (strlen(name) >= TRV_ALGORITHM_NAME_MAX)
         return trv_fail(TRV_ERR_ARGUMENT, "'%.40s…' is too long: a name has at most %d characters", name,
                         TRV_ALGORITHM_NAME_MAX - 1);

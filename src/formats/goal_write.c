@@ -156,8 +156,9 @@ int trv_goal_file_write(const trv_schedule_t *schedule, uint64_t vector_bytes, d
     char text[TRV_SHAPE_TEXT_MAX], name[64];
     int rc = measure(&writer);
     if (!rc) {
-        fprintf(out, "// %s, %s of %" PRIu64 " bytes on %s; alpha %" PRId64 " ns\n", trv_plain_name(schedule, name),
-                trv_schedule_shape(schedule)->name, vector_bytes, trv_shape_words(&network, text), writer.alpha_ns);
+        fprintf(out, "// %s, %s of %" PRIu64 " byte%s on %s; alpha %" PRId64 " ns\n", trv_plain_name(schedule, name),
+                trv_schedule_shape(schedule)->name, vector_bytes, vector_bytes == 1 ? "" : "s",
+                trv_shape_words(&network, text), writer.alpha_ns);
         fprintf(out, "num_ranks %d\n", torus->ranks);
     }
     for (int rank = 0; rank < torus->ranks && !rc; rank++) {

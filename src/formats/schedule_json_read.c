@@ -268,6 +268,10 @@ int trv_schedule_file_parse(const char *text, size_t length, const char *name, t
 {
     schedule_reader_t reader = {.json = {.warn = warn, .context = context},
                                 .listed_max = trv_reader_listed_max(length)};
+    if (trv_json_is_blank(text, length))
+        return trv_fail(TRV_ERR_INVALID,
+                        "%.200s:1:1: the file is empty; `trivance plan 9 --format=json -o nine.json` writes a schedule",
+                        name);
     int rc = trv_json_parse(&reader.json, name, text, length);
     json_t *root = reader.json.root;
     if (!rc)
@@ -297,11 +301,7 @@ int trv_schedule_file_read(const char *path, trv_schedule_file_t *file, trv_warn
     int rc = trv_whole_file_read(path, &name, &text, &length);
     if (rc)
         return rc;
-    rc = strspn(text, " \t\r\n") < length
-             ? trv_schedule_file_parse(text, length, name, file, warn, context)
-             : trv_fail(TRV_ERR_INVALID,
-                        "%.200s:1:1: the file is empty; `trivance plan 9 --format=json -o nine.json` writes a schedule",
-                        name);
+    rc = trv_schedule_file_parse(text, length, name, file, warn, context);
     free(text);
     return rc;
 }

@@ -15,6 +15,14 @@
 
 /* ---- Documents --------------------------------------------------------------------------------------------------- */
 
+bool trv_json_is_blank(const char *text, size_t length)
+{
+    size_t i = 0;
+    while (i < length && text[i] && strchr(SPACE, text[i]))
+        i++;
+    return i == length;
+}
+
 int trv_json_parse(trv_json_t *json, const char *name, const char *text, size_t length)
 {
     json_error_t error;
@@ -23,6 +31,8 @@ int trv_json_parse(trv_json_t *json, const char *name, const char *text, size_t 
     json->root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (json->root)
         return TRV_OK;
+    if (trv_json_is_blank(text, length))
+        return trv_fail(TRV_ERR_INVALID, "%.200s:1:1: the file is empty; expected an object in JSON", name);
     return trv_fail(TRV_ERR_INVALID, "%.200s:%d:%d: not valid JSON: %s", name, error.line, error.column, error.text);
 }
 

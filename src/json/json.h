@@ -44,6 +44,10 @@ typedef struct trv_json {
  * TRV_ERR_INVALID if it is not JSON. After an error the document need not be closed. */
 int trv_json_read(trv_json_t *json, const char *path);
 int trv_json_parse(trv_json_t *json, const char *name, const char *text, size_t length);
+
+/* Whether a text has only blanks, so that the reader of a format can name the command that writes such files. */
+bool trv_json_is_blank(const char *text, size_t length);
+
 void trv_json_close(trv_json_t *json);
 
 /* Sets one level of the position within the data, and removes the levels below it. */

@@ -3,6 +3,7 @@
  */
 #include "settings/rules.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -29,8 +30,11 @@ bool trv_rules_collective(const char *name, trv_collective_t *collective)
 
 int trv_rules_set_algorithm(trv_rule_t *rule, const char *name, trv_name_check_t *check)
 {
+    if (!*name)
+        return trv_fail(TRV_ERR_ARGUMENT, "the name of the algorithm is missing");
     if (check && strcmp(name, TRV_RULE_MPI) != 0 && check(name) < 0)
-        return trv_fail(TRV_ERR_ARGUMENT, "%s, or mpi", trv_last_error());
+        return trv_fail(TRV_ERR_ARGUMENT, "%s%s", trv_last_error(),
+                        strstr(trv_last_error(), "did you mean") ? "" : ", or mpi");
     if (strlen(name) >= sizeof rule->algorithm)
         return trv_fail(TRV_ERR_ARGUMENT, "'%.40s…' is too long: a name has at most %d characters", name,
                         TRV_RULE_NAME_MAX - 1);
@@ -111,6 +115,21 @@ static int read_field(char *field, trv_rule_t *rule, trv_name_check_t *check)
     return read_range(field + 1, "ranks", &rule->ranks_min, &rule->ranks_max);
 }
 
+/* Reports a field that is an algorithm without its @, of which this is the beginning. Returns 0 if it is none. */
+static int check_at_sign(const char *item, size_t at, size_t length, trv_name_check_t *check)
+{
+    char name[FIELD_BYTES];
+    const size_t size = length - at;
+    if (!isalpha((unsigned char)item[at]) || size >= sizeof name)
+        return TRV_OK;
+    memcpy(name, item + at, size);
+    name[size] = '\0';
+    if (strchr(name, ':') && !(check && check(name) == TRV_OK))
+        return TRV_OK;
+    return trv_fail(TRV_ERR_ARGUMENT, "'@' is missing before the algorithm; did you mean %.*s@%s?", (int)at, item,
+                    name);
+}
+
 /* Parses one rule: "collective[:sizes][:[ranks]]:@algorithm". Parameters of the algorithm contain colons, too. */
 static int read_item(const char *item, size_t length, trv_rule_t *rule, trv_name_check_t *check)
 {
@@ -129,8 +148,10 @@ static int read_item(const char *item, size_t length, trv_rule_t *rule, trv_name
         field[size] = '\0';
         if (fields == 0 && !trv_rules_collective(field, &rule->collective))
             return trv_fail(TRV_ERR_ARGUMENT,
-                            "unknown collective '%s'; expected allreduce, reduce-scatter or allgather", field);
-        int code = fields == 0 ? TRV_OK : read_field(field, rule, check);
+                            "'%s' is not one of the collectives allreduce, reduce-scatter and allgather", field);
+        int code = fields == 0 ? TRV_OK : check_at_sign(item, at, length, check);
+        if (fields > 0 && code == TRV_OK)
+            code = read_field(field, rule, check);
         if (code < 0)
             return code;
         at += size + 1;
@@ -146,10 +167,12 @@ int trv_rules_parse_line(trv_rules_t *rules, const char *line, trv_name_check_t 
         trv_rule_t rule;
         int code = length > INT_MAX ? TRV_ERR_ARGUMENT : read_item(at, length, &rule, check_algorithm);
         if (code < 0)
-            code = trv_fail(code,
-                            "the rule '%.*s' (column %d): %s; expected COLLECTIVE:SIZES:[RANKS]:@ALGORITHM, for "
-                            "example allreduce:0-64k:[8-64]:@trivance-l",
-                            length < 80 ? (int)length : 80, at, (int)(at - line) + 1, trv_last_error());
+            code = trv_fail(code, "the rule '%.*s' (column %d): %s%s", length < 80 ? (int)length : 80, at,
+                            (int)(at - line) + 1, trv_last_error(),
+                            strstr(trv_last_error(), "did you mean") || strstr(trv_last_error(), "for example")
+                                ? ""
+                                : "; expected COLLECTIVE:SIZES:[RANKS]:@ALGORITHM, for example "
+                                  "allreduce:0-64k:[8-64]:@trivance-l");
         else
             code = trv_rules_add(rules, &rule);
         if (code < 0) {

@@ -123,11 +123,17 @@ static int read_collectives(reader_t *reader, json_t *root)
             continue;
         }
         if (code == TRV_OK && !json_is_array(groups))
-            code = trv_json_fail(&reader->json, collectives, key, "\"%s\" must be a list of objects", key);
+            code = trv_json_fail(&reader->json, collectives, key,
+                                 "\"%s\" must be a list of groups of rules, for example [{\"rules\": [{\"alg\": "
+                                 "\"auto\"}]}]",
+                                 key);
         json_array_foreach(groups, i, group)
         {
             if (code == TRV_OK && !json_is_object(group))
-                code = trv_json_fail(&reader->json, groups, NULL, "entry %zu of the list is not an object", i);
+                code = trv_json_fail(&reader->json, groups, NULL,
+                                     "entry %zu of the list is not an object; expected a group of rules, for example "
+                                     "{\"rules\": [{\"alg\": \"auto\"}]}",
+                                     i);
             if (code == TRV_OK)
                 code = read_group(reader, group, collective);
         }

@@ -78,17 +78,26 @@ static int read_value(const trv_setting_t *setting, const char *text, trv_name_c
     }
 }
 
-/* Adds the variable's name before the last error message and an example after it, unless it has an example already
- * or is about the contents of a file. */
-static int fail_value(const trv_setting_t *setting, int code)
+static bool is_quantity(const trv_setting_t *setting)
 {
-    if (code == TRV_ERR_INVALID || strstr(trv_last_error(), "for example"))
-        return trv_fail(TRV_ERR_ARGUMENT, "%s: %s", setting->name, trv_last_error());
-    return trv_fail(TRV_ERR_ARGUMENT, "%s: %s; for example %s=%s", setting->name, trv_last_error(), setting->name,
-                    setting->example);
+    return setting->kind == TRV_SETTING_TIME || setting->kind == TRV_SETTING_RATE || setting->kind == TRV_SETTING_BYTES;
 }
 
-int trv_settings_check(const trv_setting_t *setting, const char *text, trv_name_check_t *check_algorithm)
+/* Adds the name of the variable or option before the last error message and an example after it, unless the message
+ * has an example or a suggestion already or is about the contents of a file. The example of a quantity takes the place
+ * of that for any quantity. */
+static int fail_value(const trv_setting_t *setting, const char *name, int code)
+{
+    const char *message = trv_last_error();
+    const char *example = is_quantity(setting) ? strstr(message, ", for example") : NULL;
+    if (!example && (code == TRV_ERR_INVALID || strstr(message, "for example") || strstr(message, "did you mean")))
+        return trv_fail(TRV_ERR_ARGUMENT, "%s: %s", name, message);
+    return trv_fail(TRV_ERR_ARGUMENT, "%s: %.*s; for example %s=%s", name,
+                    example ? (int)(example - message) : (int)strlen(message), message, name, setting->example);
+}
+
+int trv_settings_check(const trv_setting_t *setting, const char *name, const char *text,
+                       trv_name_check_t *check_algorithm)
 {
     trv_settings_t settings = {0};
     int code = read_value(setting, text, check_algorithm, &settings);
@@ -100,7 +109,7 @@ int trv_settings_check(const trv_setting_t *setting, const char *text, trv_name_
     }
     if (code == TRV_OK && setting->offset == offsetof(trv_settings_t, ports))
         code = trv_ports_check(text);
-    return code < 0 ? fail_value(setting, code) : code;
+    return code < 0 ? fail_value(setting, name, code) : code;
 }
 
 /* ---- All values -------------------------------------------------------------------------------------------------- */
@@ -122,13 +131,13 @@ static void reader_report(environment_reader_t *reader, const trv_setting_t *set
 {
     char line[1400];
     const bool is_net_setting = trv_settings_of_net(setting) || setting->offset == offsetof(trv_settings_t, timeout_ns);
-    fail_value(setting, code);
+    fail_value(setting, setting->name, code);
     if (setting->selects || (reader->net && is_net_setting)) {
         if (!reader->settings->fault)
             reader->settings->fault = strdup(trv_last_error());
         return;
     }
-    snprintf(line, sizeof line, "%s. The default applies: %s", trv_last_error(), setting->default_value);
+    snprintf(line, sizeof line, "%s; using the default: %s", trv_last_error(), setting->default_value);
     reader_warn(reader, line);
 }
 
@@ -203,6 +212,9 @@ static void read_environment(environment_reader_t *reader)
     if (settings->tune)
         trv_rules_parse_line(&settings->tune_rules, settings->tune, NULL); /* the text has been checked before */
     warn_unknown(reader);
+    if (settings->on_timeout == TRV_TIMEOUT_ABORT && settings->timeout_ns == 0)
+        reader_warn(reader, "TRIVANCE_ON_TIMEOUT=abort has no effect without a timeout; for example "
+                            "TRIVANCE_TIMEOUT=30s");
     settings->info = settings->debug >= TRV_DEBUG_INFO;
 }
 

@@ -87,9 +87,10 @@ int trv_settings_parse_rules(trv_settings_t *settings, const char *text, size_t 
                              const trv_rules_reader_t *callbacks);
 void trv_settings_clear(trv_settings_t *settings);
 
-/* Checks a value, including the contents of rules files. Returns 0, or a negative code with an error message. For
- * the tool, which reads topology files itself. */
-int trv_settings_check(const trv_setting_t *setting, const char *text, trv_name_check_t *check_algorithm);
+/* Checks a value, including the contents of rules files. Returns 0, or a negative code with an error message, which
+ * begins with `name`: that of the variable, or of an option for it. For the tool, which reads topology files itself. */
+int trv_settings_check(const trv_setting_t *setting, const char *name, const char *text,
+                       trv_name_check_t *check_algorithm);
 
 /* Finds the first torus with `ranks` ranks in a comma-separated list (TRIVANCE_TORUS). Returns 1; 0 if there is
  * none; or TRV_ERR_ARGUMENT for an earlier entry that is not a torus. */

@@ -74,7 +74,7 @@ static int check_latency(const char *text, trv_name_check_t *check_algorithm)
 
 static const trv_setting_t table[] = {
     {"TRIVANCE_TORUS", TRV_SETTING_TEXT, AT(torus), true, "none",
-     "sizes joined by x, or a comma-separated list of such tori", "8x8x8",
+     "sizes joined by x, with m after the size of a line, or a comma-separated list of such tori", "8x8x8",
      "The torus of the ranks of MPI_COMM_WORLD, in row-major order (the last dimension varies fastest); of a list, the "
      "torus with as many ranks.",
      check_tori, true},
@@ -101,8 +101,8 @@ static const trv_setting_t table[] = {
     {"TRIVANCE_ALPHA", TRV_SETTING_TIME, AT(alpha_ns), true, "1.5us", NUMBER_AND_UNIT, "2us",
      "For the planner: the time to start a step.", check_latency, true},
     {"TRIVANCE_BANDWIDTH", TRV_SETTING_RATE, AT(bandwidth_bps), true, "800Gb/s",
-     "a number with Mb/s, Gb/s, Tb/s or GB/s", "100Gb/s", "For the planner: the bandwidth of a link in one direction.",
-     NULL, true},
+     "a number with Kb/s, Mb/s, Gb/s or Tb/s (a capital B is bytes)", "100Gb/s",
+     "For the planner: the bandwidth of a link in one direction.", NULL, true},
     {"TRIVANCE_HOP_LATENCY", TRV_SETTING_TIME, AT(hop_ns), true, "200ns", NUMBER_AND_UNIT, "300ns",
      "For the planner: the latency that a hop adds to a message.", check_latency, true},
     {"TRIVANCE_MESSAGE_OVERHEAD", TRV_SETTING_TIME, AT(overhead_ns), true, "0ns", NUMBER_AND_UNIT, "150us",

@@ -82,7 +82,8 @@ int trv_torus_parse(const char *text, trv_torus_t *torus)
                                 "'%.40s' is too large: a torus has at most 2^30 ranks, for example 1024x1024", text);
         }
         if (dims == TRV_DIMS_MAX)
-            return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' has more than %d dimensions, the maximum", text, TRV_DIMS_MAX);
+            return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' has more than %d dimensions, the maximum; for example 4x4x4",
+                            text, TRV_DIMS_MAX);
         if (value == 0)
             return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' has a dimension of size 0; sizes start at 1, for example 4x8",
                             text);

@@ -332,7 +332,7 @@ static void test_bad_files(void **state)
     static const struct {
         const char *text, *words;
     } bad[] = {
-        {"", "not valid JSON"},
+        {"", "the file is empty"},
         {"[1, 2", "not valid JSON"},
         {"{\"format\": 1, \"format\": 2}", "not valid JSON"},
         {"[]", "\"format\""},

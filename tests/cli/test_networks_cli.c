@@ -428,7 +428,7 @@ static void test_shared_paths(void **state)
     expect_without("simulate 9 -a ring -b 1K", "shared_paths");
     expect("plan 9 -b 64K --shared-paths=0 --why", 0, "shared paths 0");
     tool_expect_error("plan 9 --shared-paths=1",
-                      "--shared-paths lists dimensions of the torus, here 0 to 0, for example --shared-paths=0");
+                      "--shared-paths: the last dimension of the torus 9 is 0; for example --shared-paths=0");
     tool_expect_error("plan 9 --shared-paths=0:", "--shared-paths");
     tool_expect_error("plan 9 --shared-paths=x",
                       "'x' lists no dimensions; expected all, one, or dimensions separated by ':', for example 0:1");

@@ -4,6 +4,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,7 +23,9 @@ static void write_launcher(char *path, size_t size, const char *name, const char
     snprintf(path, size, "%s/bin/%s", tool_folder(), name);
     snprintf(text, sizeof text,
              "#!/bin/sh\n[ \"$1\" = --version ] && { echo '%s'; exit 0; }\n"
-             "printf '%%s\\n' \"$*\"\necho \"preload=$LD_PRELOAD torus=$TRIVANCE_TORUS cart=$TRIVANCE_CART\"\nexit 7\n",
+             "printf '%%s\\n' \"$*\"\necho \"preload=$LD_PRELOAD torus=$TRIVANCE_TORUS cart=$TRIVANCE_CART\"\n"
+             "echo \"subscribe=$OMPI_MCA_rmaps_base_oversubscribe policy=$PRTE_MCA_rmaps_default_mapping_policy\"\n"
+             "exit 7\n",
              version);
     tool_write_file(path, text, 0755);
 }
@@ -75,7 +78,7 @@ static void test_openmpi(void **state)
     expect(result.out, expected);
     expect(result.out, "preload= torus=3x3 cart=1\n");
     expect(result.err, "trivance run: Open MPI (by ");
-    expect(result.err, "libtrivance_pmpi_openmpi.so, TRIVANCE_TORUS=3x3, TRIVANCE_CART=1\n");
+    expect(result.err, "libtrivance_pmpi_openmpi.so, TRIVANCE_TORUS=3x3, TRIVANCE_CART=1");
     tool_clear(&result);
 }
 
@@ -125,7 +128,11 @@ static void test_bad_input(void **state)
     (void)state;
     expect_bad("run", NULL, "the command to start is missing");
     expect_bad("run --torus=3x %s -n 3 a", openmpi, "'3x' is not a torus");
-    expect_bad("run --debug=loud %s -n 3 a", openmpi, "--debug: ");
+    expect_bad("run --debug=loud %s -n 3 a", openmpi, "for example --debug=info\n");
+    expect_bad("run --timeout= %s -n 3 a", openmpi, "--timeout: the value is missing; for example --timeout=30s\n");
+    expect_bad("run --algorithm=trivence %s -n 3 a", openmpi, "did you mean trivance?\n");
+    expect_bad("run --on-timeout=abort %s -n 3 a", openmpi, "no effect without a timeout");
+    expect_bad("run --ports=eth1 %s -n 3 a", openmpi, "add --transport=ofi");
     expect_bad("run --toros=3 %s -n 3 a", openmpi, "did you mean --torus?");
     expect_bad("run --torus", NULL, "needs a value");
     expect_bad("run --mpi=lam %s", openmpi, "neither openmpi nor mpich");
@@ -140,6 +147,56 @@ static void test_bad_input(void **state)
     tool_write_file(path, "", 0644);
 }
 
+/* Variables are checked as options are. */
+static void test_bad_variable(void **state)
+{
+    static const char *const debug[] = {"TRIVANCE_DEBUG=inof", NULL};
+    char line[600];
+    (void)state;
+    snprintf(line, sizeof line, "run %s -n 2 /bin/true", openmpi);
+    tool_t result = tool_run_as(tool, line, NULL, debug);
+    assert_int_equal(result.code, 2);
+    expect(result.err, "trivance run: TRIVANCE_DEBUG: 'inof' is not one of ");
+    expect(result.err, "; for example TRIVANCE_DEBUG=info\n");
+    tool_clear(&result);
+    snprintf(line, sizeof line, "run --debug=warn %s -n 2 /bin/true", openmpi);
+    result = tool_run_as(tool, line, NULL, debug);
+    assert_int_equal(result.code, 7); /* the option takes precedence */
+    tool_clear(&result);
+}
+
+/* Open MPI's launcher is permitted to start more ranks than cores on this machine, and only then. */
+static void test_oversubscription(void **state)
+{
+    static const char *const clean[] = {NULL}, *const set[] = {"OMPI_MCA_rmaps_base_oversubscribe=0", NULL},
+                             *const batch[] = {"SLURM_JOB_ID=1", NULL};
+    static const struct {
+        const char *arguments;
+        const char *const *setting;
+        const char *words;
+        bool reported;
+    } cases[] = {{"-n 9999 /bin/true", clean, "subscribe=1 policy=:oversubscribe", true},
+                 {"-np 1 /bin/true : -np 9999 /bin/true", clean, "subscribe=1 policy=:oversubscribe", true},
+                 {"-n 1 /bin/true -n 9999", clean, "subscribe= policy=\n", false},
+                 {"-n 1 /bin/true", clean, "subscribe= policy=\n", false},
+                 {"--hostfile hosts -n 9999 /bin/true", clean, "subscribe= policy=\n", false},
+                 {"-n 9999 /bin/true", batch, "subscribe= policy=\n", false},
+                 {"-n 9999 /bin/true", set, "subscribe=0", false}};
+    (void)state;
+    unsetenv("PRTE_MCA_rmaps_default_mapping_policy");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char line[600];
+        snprintf(line, sizeof line, "run %s %s", openmpi, cases[i].arguments);
+        tool_t result = tool_run_as(tool, line, NULL, cases[i].setting);
+        assert_int_equal(result.code, 7);
+        expect(result.out, cases[i].words);
+        if ((strstr(result.err, "; more ranks than cores, which OMPI_MCA_rmaps_base_oversubscribe=1 permits\n") !=
+             NULL) != cases[i].reported)
+            fail_msg("%s: %s", line, result.err);
+        tool_clear(&result);
+    }
+}
+
 /* A program that links an MPI (according to a script in place of ldd): without a launcher, and as one of several
  * programs of a job. */
 static void test_no_launcher(void **state)
@@ -150,14 +207,18 @@ static void test_no_launcher(void **state)
     snprintf(ldd, sizeof ldd, "%s/bin/ldd", folder);
     snprintf(path, sizeof path, "PATH=%s/bin:/usr/bin:/bin", folder);
     tool_write_file(ldd, "#!/bin/sh\necho libmpich.so.12\n", 0755);
+    write_launcher(mpich, sizeof mpich, "mpirun", "HYDRA build details:");
     tool_t result = tool_run_as(tool, "run --torus 2 /bin/true", NULL, alone);
     assert_int_equal(result.code, 2);
     expect(result.err,
-           "/bin/true is a program of MPICH, and its launcher is missing; for example `trivance run --torus 9 -- "
-           "mpirun -n 9 /bin/true`\n");
+           "/bin/true is a program of MPICH, and its launcher is missing; for example `trivance run --torus 2 -- "
+           "mpirun -n 2 /bin/true`\n");
     tool_clear(&result);
     result = tool_run_as(tool, "run --torus 2 /bin/true", NULL, started);
     expect(result.err, "trivance run: MPICH (by /bin/true), preloading ");
+    tool_clear(&result);
+    result = tool_run_as(tool, "run /bin/true", NULL, alone);
+    expect(result.err, "`trivance run --torus 3x3 -- mpirun -n 9 /bin/true`\n");
     tool_clear(&result);
     remove(ldd);
 }
@@ -165,8 +226,10 @@ static void test_no_launcher(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_openmpi),   cmocka_unit_test(test_mpich),       cmocka_unit_test(test_other_launcher),
-        cmocka_unit_test(test_bad_input), cmocka_unit_test(test_no_launcher),
+        cmocka_unit_test(test_openmpi),        cmocka_unit_test(test_mpich),
+        cmocka_unit_test(test_other_launcher), cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_bad_variable),   cmocka_unit_test(test_oversubscription),
+        cmocka_unit_test(test_no_launcher),
     };
     return cmocka_run_group_tests(tests, make_folder, tool_remove_folder);
 }

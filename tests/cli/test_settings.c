@@ -75,11 +75,12 @@ static void test_examples(void **state)
     for (int i = 0; i < trv_settings_count(); i++) {
         const trv_setting_t *setting = trv_settings_at(i);
         bool path = strstr(setting->example, ".json") != NULL;
-        int code = trv_settings_check(setting, setting->example, trv_algorithm_check);
+        int code = trv_settings_check(setting, setting->name, setting->example, trv_algorithm_check);
         if (code < 0 && !path)
             fail_msg("%s=%s: %s", setting->name, setting->example, trv_last_error());
         if (setting->kind != TRV_SETTING_TEXT)
-            assert_int_equal(trv_settings_check(setting, setting->default_value, trv_algorithm_check), 0);
+            assert_int_equal(trv_settings_check(setting, setting->name, setting->default_value, trv_algorithm_check),
+                             0);
         assert_true(strlen(setting->meaning) > 10 && setting->meaning[strlen(setting->meaning) - 1] == '.');
     }
 }
@@ -117,27 +118,33 @@ static void test_invalid_values(void **state)
     static const struct {
         const char *name, *value, *words;
         bool selects;
-    } cases[] =
-        {{"TRIVANCE_TORUS", "3x", "TRIVANCE_TORUS: '3x' is not a torus", true},
-         {"TRIVANCE_TORUS", "9,,3x3", "empty entry", true},
-         {"TRIVANCE_ALGORITHM", "trivanse", "there is no algorithm 'trivanse'; there are trivance-l,", true},
-         {"TRIVANCE_ALPHA", "5", "'5' is not a time", true},
-         {"TRIVANCE_ALPHA", "7200s", "'7200s' is not a time", true}, /* the limits of the planner's network */
-         {"TRIVANCE_HOP_LATENCY", "7200s", "at most 3600s", true},
-         {"TRIVANCE_BANDWIDTH", "0.000001Mb/s", "from 1Kb/s to 10000Tb/s", true},
-         {"TRIVANCE_BANDWIDTH", "800", "for example 800Gb/s", true},
-         {"TRIVANCE_MESSAGE_OVERHEAD", "-1us", "'-1us' is not a time", true},
-         {"TRIVANCE_CART", "maybe", "'maybe' is neither 0 nor 1; for example TRIVANCE_CART=1", true},
-         {"TRIVANCE_TUNE", "allreduce:0-64q:@auto", "column 1", true},
-         {"TRIVANCE_RULES_FILE", "/nonexistent", "'/nonexistent' cannot be read: No such file", true},
-         {"TRIVANCE_DEBUG", "loud",
-          "'loud' is not one of off|warn|info|trace; for example TRIVANCE_DEBUG=info. The default applies: warn",
-          false},
-         {"TRIVANCE_FALLBACK", "shout", "The default applies: silent", false},
-         {"TRIVANCE_TIMEOUT", "30", "for example 1.5us. The default applies: 0s", false},
-         {"TRIVANCE_KERNELS", "sse", "not one of plain, avx2 and avx512", false},
-         {"TRIVANCE_TORSU", "3x3", "did you mean TRIVANCE_TORUS?", false},
-         {"TRIVANCE_XYZZY", "1", "`trivance info` lists the variables", false}};
+    } cases[] = {{"TRIVANCE_TORUS", "3x", "TRIVANCE_TORUS: '3x' is not a torus", true},
+                 {"TRIVANCE_TORUS", "9,,3x3", "empty entry", true},
+                 {"TRIVANCE_ALGORITHM", "trivanse", "there is no algorithm 'trivanse'; did you mean trivance?", true},
+                 {"TRIVANCE_ALGORITHM", "xyzzy", "there is no algorithm 'xyzzy'; there are trivance-l,", true},
+                 {"TRIVANCE_ALPHA", "5", "'5' is not a time", true},
+                 {"TRIVANCE_ALPHA", "7200s", "'7200s' is not a time", true}, /* the limits of the planner's network */
+                 {"TRIVANCE_HOP_LATENCY", "7200s", "at most 3600s", true},
+                 {"TRIVANCE_BANDWIDTH", "0.000001Mb/s", "from 1Kb/s to 10000Tb/s", true},
+                 {"TRIVANCE_BANDWIDTH", "800", "for example TRIVANCE_BANDWIDTH=100Gb/s", true},
+                 {"TRIVANCE_MESSAGE_OVERHEAD", "-1us", "'-1us' is not a time", true},
+                 {"TRIVANCE_CART", "maybe", "'maybe' is neither 0 nor 1; for example TRIVANCE_CART=1", true},
+                 {"TRIVANCE_TUNE", "allreduce:0-64q:@auto", "column 1", true},
+                 {"TRIVANCE_TUNE", "allreduce:0-64k:trivance-l",
+                  "'@' is missing before the algorithm; did you mean allreduce:0-64k:@trivance-l?", true},
+                 {"TRIVANCE_TUNE", "allreduce:hybrid:9", "did you mean allreduce:@hybrid:9?", true},
+                 {"TRIVANCE_TUNE", "allreduce:0-64k:@trivence-l", "did you mean trivance-l?", true},
+                 {"TRIVANCE_RULES_FILE", "/nonexistent", "'/nonexistent' cannot be read: No such file", true},
+                 {"TRIVANCE_DEBUG", "loud",
+                  "'loud' is not one of off|warn|info|trace; for example TRIVANCE_DEBUG=info; using the default: warn",
+                  false},
+                 {"TRIVANCE_FALLBACK", "shout", "using the default: silent", false},
+                 {"TRIVANCE_TIMEOUT", "30", "for example TRIVANCE_TIMEOUT=30s; using the default: 0s", false},
+                 {"TRIVANCE_ON_TIMEOUT", "abort", "no effect without a timeout; for example TRIVANCE_TIMEOUT=30s",
+                  false},
+                 {"TRIVANCE_KERNELS", "sse", "not one of plain, avx2 and avx512", false},
+                 {"TRIVANCE_TORSU", "3x3", "did you mean TRIVANCE_TORUS?", false},
+                 {"TRIVANCE_XYZZY", "1", "`trivance info` lists the variables", false}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         trv_settings_t settings;
@@ -212,8 +219,8 @@ static void test_invalid_lines(void **state)
                  {";", "a field is empty"},
                  {"allreduce", "@ALGORITHM is missing"},
                  {"allreduce:", "a field is empty"},
-                 {"allreduce:@", "there is no algorithm ''"},
-                 {"bcast:@mpi", "unknown collective 'bcast'"},
+                 {"allreduce:@", "the name of the algorithm is missing"},
+                 {"bcast:@mpi", "'bcast' is not one of the collectives"},
                  {"allreduce:@mpi:1-2", "there is no algorithm 'mpi:1-2'"},
                  {"allreduce:[1-2:@mpi", "']' is missing"},
                  {"allreduce:9-8:@mpi", "is greater than its maximum"},

@@ -380,7 +380,10 @@ static void test_goal(void **state)
     assert_int_equal(json_array_size(links), 1);
     assert_true(real_at(links, 0, "from") == 1 && real_at(links, 0, "to") == 0);
     json_decref(array);
-    tool_t tool = tool_run("simulate 5 --goal=-", program);
+    tool_t tool = tool_run("simulate 4 --goal=-", program);
+    assert_non_null(strstr(tool.out, "(4 ranks); alpha is paid in addition to its calculations\n"));
+    tool_clear(&tool);
+    tool = tool_run("simulate 5 --goal=-", program);
     assert_int_equal(tool.code, 2);
     assert_string_equal(tool.out, "");
     tool_clear(&tool);

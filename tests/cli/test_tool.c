@@ -261,6 +261,7 @@ static void test_verify_fault(void **state)
     json_t *array = json_loads(json.out, 0, NULL), *entry = json_array_get(array, 0);
     assert_string_equal(json_string_value(json_object_get(entry, "verdict")), "WRONG");
     assert_true(json_string_length(json_object_get(entry, "reason")) > 20);
+    assert_true(json_is_null(json_object_get(entry, "messages"))); /* those after the fault were not examined */
     expect_refused(plan.out, json_string_value(json_object_get(entry, "reason")));
     json_decref(array);
     tool_clear(&json);

@@ -67,7 +67,7 @@ finish() {
 }
 
 if [ -z "$exhaustive" ]; then
-    good 4 '^[0-9]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +7$' --format=osu -f -m 8:64 -i 7 -x 1 -a trivance-l
+    good 4 '^[0-9]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +7$' -f osu -f -m 8:64 -i 7 -x 1 -a trivance-l
     if has_ofi; then
         good 6 ' 0 +yes$' --transport=ofi,mpi --torus 2x2,4 -a ring,bucket --op max --type int8 --bytes 64 --in-place -i 3
     fi
@@ -156,7 +156,7 @@ bad "3x" --torus 3x
 bad "0x4" --torus 0x4
 bad "9999999999x2" --torus 9999999999x2
 bad "nine" --torus nine
-bad "10 bytes are not a multiple of 4" --bytes 10
+bad "10 B are not a multiple of 4 B" --bytes 10
 bad "--format" --format
 bad "there is no format 'xml'" --format=xml
 bad "expected MIN:MAX with MIN at most MAX" --bytes 64:8
@@ -168,5 +168,5 @@ bad "is not defined on" -a auto=double:band
 bad "MPI has no type" --type bfloat16
 bad "'extra' is not an option" extra
 bad "there is no collective" --collective broadcast
-bad "hold no element" --bytes 1:2 --type double
+bad "holds no element" --bytes 1:2 --type double
 finish

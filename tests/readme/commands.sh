@@ -30,6 +30,10 @@ blocks() {
 
 failed=0 count=0
 for document in "$@"; do
+    environment=(env)
+    if [ "$document" = README.md ]; then # its readers have not sourced the script; `trivance run` permits shared cores
+        environment+=(-u OMPI_MCA_rmaps_base_oversubscribe)
+    fi
     rm -f "$work"/block-*
     blocks "$source/$document"
     for block in $(ls "$work"/block-* | sort -V); do
@@ -44,7 +48,7 @@ for document in "$@"; do
             run=(bash -eu "$block")
         fi
         count=$((count + 1))
-        if ! (cd "$work/empty" && "${run[@]}") > "$work/output" 2>&1; then
+        if ! (cd "$work/empty" && "${environment[@]}" "${run[@]}") > "$work/output" 2>&1; then
             echo "$document: the block after line $line fails:"
             cat "$block" "$work/output"
             failed=$((failed + 1))

@@ -6,8 +6,9 @@ import signal
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NoReturn
 
 import trivance
 
@@ -25,23 +26,41 @@ BAD = 2
 
 
 def _numbers(text: str) -> set[int]:
-    try:
-        numbers = set(map(int, text.split(",")))
-    except ValueError:
-        numbers = {0}
-    if not numbers <= set(range(FIRST, LAST + 1)):
-        raise argparse.ArgumentTypeError(f"'{text[:40]}' is no list of numbers from {FIRST} to {LAST}; for example 6,8")
+    numbers = set()
+    for item in text.split(","):
+        if not item.isdecimal() or not FIRST <= int(item) <= LAST:
+            raise argparse.ArgumentTypeError(f"there is no figure {item[:40] or '(empty)'}; figures are {FIRST} to "
+                                             f"{LAST}, for example --only=6,8")
+        numbers.add(int(item))
     return numbers
+
+
+def _either(name: str, *words: str) -> Callable[[str], str]:
+    """The type of an option whose value is one of two words."""
+    def check(text: str) -> str:
+        if text not in words:
+            raise argparse.ArgumentTypeError(f"'{text[:40]}' is neither {words[0]} nor {words[1]}; for example "
+                                             f"{name}={words[1]}")
+        return text
+    return check
+
+
+class _Parser(argparse.ArgumentParser):
+    """Reports an error as the tool's other commands do: in one sentence, which begins with the option."""
+
+    def error(self, message: str) -> NoReturn:
+        sys.stderr.write(f"trivance figures: {message.removeprefix('argument ')}\n")
+        sys.exit(BAD)
 
 
 def _options(arguments: list[str]) -> argparse.Namespace:
     """The options, which `trivance figures --help` explains."""
-    made = argparse.ArgumentParser("trivance figures", usage=argparse.SUPPRESS)
+    made = _Parser("trivance figures", usage=argparse.SUPPRESS)
     made.add_argument("-o", "--output", metavar="DIR", default="evaluation")
     made.add_argument("--only", metavar="LIST", type=_numbers)
     made.add_argument("--quick", action="store_true")
-    made.add_argument("--model", default="dateline", choices=("dateline", "fifo"))
-    made.add_argument("--delivery", default="head", choices=("head", "tail"))
+    made.add_argument("--model", default="dateline", type=_either("--model", "dateline", "fifo"))
+    made.add_argument("--delivery", default="head", type=_either("--delivery", "head", "tail"))
     made.add_argument("-j", "--workers", metavar="N", type=int, default=len(os.sched_getaffinity(0)))
     made.add_argument("--combinations", action="store_true")
     return made.parse_args(arguments)

@@ -16,6 +16,7 @@
 
 #define BYTES_MAX     (UINT64_C(1) << 50)
 #define SIZE_TEXT_MAX 48
+#define EXAMPLE       4 /* of a whole number, where it is allowed */
 
 typedef struct unit {
     const char *name;
@@ -33,26 +34,13 @@ int trv_parse_bytes(const char *text, uint64_t *bytes)
     };
     uint64_t value = 0;
     const char *p = text;
-    bool known = false;
     for (; isdigit((unsigned char)*p) && value <= BYTES_MAX; p++)
         value = value * 10 + (uint64_t)(*p - '0');
-    if (p == text)
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "'%.40s' is not a byte count: expected a whole number, alone or with K, M, G or T (powers of "
-                        "1024), for example 4096 or 64KiB",
-                        text);
-    for (size_t i = 0; i < sizeof suffix / sizeof suffix[0] && !known; i++) {
-        known = strcmp(p, suffix[i].name) == 0;
-        if (known && value <= BYTES_MAX >> suffix[i].shift) {
+    for (size_t i = 0; p > text && i < sizeof suffix / sizeof suffix[0]; i++)
+        if (strcmp(p, suffix[i].name) == 0 && value <= BYTES_MAX >> suffix[i].shift) {
             *bytes = value << suffix[i].shift;
             return TRV_OK;
         }
-    }
-    if (value > BYTES_MAX || known)
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "'%.40s' is too large a byte count: at most 2^50, with K, M, G or T (also KiB, MiB, GiB, TiB; "
-                        "powers of 1024), for example 64KiB",
-                        text);
     return trv_fail(TRV_ERR_ARGUMENT,
                     "'%.40s' is not a byte count: expected a whole number up to 2^50, alone or with B, K, M, G, T, "
                     "KiB, MiB, GiB or TiB (powers of 1024), for example 64KiB",
@@ -228,9 +216,16 @@ int trv_parse_int(const char *text, const char *what, int min, int max, int *val
         number = number * 10 + (p[digits] - '0');
     if (*text == '-')
         number = -number;
-    if (digits == 0 || p[digits] != '\0' || number < min || number > max)
-        return trv_fail(TRV_ERR_ARGUMENT, "%s%s '%.40s' is not a whole number from %d to %d", what,
-                        *what == '-' && !strchr(what, ' ') ? ":" : "", text, min, max);
+    if (digits == 0 || p[digits] != '\0' || number < min || number > max) {
+        char example[64] = "";
+        if (*what == '-')
+            snprintf(example, sizeof example, "; for example %s%c%d", what, what[1] == '-' ? '=' : ' ',
+                     EXAMPLE < min   ? min
+                     : EXAMPLE > max ? max
+                                     : EXAMPLE);
+        return trv_fail(TRV_ERR_ARGUMENT, "%s%s '%.40s' is not a whole number from %d to %d%s", what,
+                        *what == '-' ? ":" : "", text, min, max, example);
+    }
     *value = (int)number;
     return TRV_OK;
 }
@@ -243,7 +238,7 @@ int trv_next_item(const char **rest, const char *what, char *item, size_t item_s
     size_t length = strcspn(start, ",");
     if (length == 0)
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "%s%s has an empty entry; entries are separated by single commas, as in a,b,c",
+                        "%s%s has an empty entry: expected entries separated by single commas, for example a,b,c",
                         *what == '-' ? "" : "the list of ", what);
     if (length >= item_size)
         return trv_fail(TRV_ERR_ARGUMENT, "'%.40s…' is too long an entry for the list of %s", start, what);

@@ -38,7 +38,8 @@ int trv_parse_percent(const char *text, double *fraction);
 /* "2x", "1.5x": a factor by which something takes longer, from 1x to 1000000x. */
 int trv_parse_factor(const char *text, double *factor);
 
-/* A whole number from `min` to `max`; `what` is its name in error messages ("--rank"). */
+/* A whole number from `min` to `max`; `what` is its name in error messages, which have an example if it is an option
+ * ("--rank", "-n"). */
 int trv_parse_int(const char *text, const char *what, int min, int max, int *value);
 
 /* Copies the next item of a comma-separated list to `item` and advances *rest, which initially is the list. Returns 1

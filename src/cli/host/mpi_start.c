@@ -5,6 +5,7 @@
 #include "cli/host/mpi_start.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,6 +114,69 @@ int cli_find_mpi_program(char **words, int count, const char **mpi)
             return i;
     *mpi = NULL;
     return -1;
+}
+
+static bool is_one_of(const char *word, const char *const *list)
+{
+    while (*list && strcmp(word, *list) != 0)
+        list++;
+    return *list != NULL;
+}
+
+/* The cores on which this process may run: Open MPI counts cores, not their hardware threads. */
+static int cores(void)
+{
+    cpu_set_t allowed, first; /* of the threads of each core */
+    CPU_ZERO(&first);
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        return 1;
+    for (int i = 0; i < CPU_SETSIZE; i++) {
+        char path[80];
+        int thread = i;
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", i);
+        FILE *file = CPU_ISSET(i, &allowed) ? fopen(path, "r") : NULL;
+        if (file && fscanf(file, "%d", &thread) != 1)
+            thread = i;
+        if (file)
+            fclose(file);
+        if (CPU_ISSET(i, &allowed))
+            CPU_SET(thread, &first);
+    }
+    return CPU_COUNT(&first);
+}
+
+bool cli_exceeds_cores(char **words, int count)
+{
+    static const char *const ranks_option[] = {"-n", "--n", "-np", "--np", "-c", NULL};
+    static const char *const placement[] = {"-H",
+                                            "-host",
+                                            "--host",
+                                            "-hostfile",
+                                            "--hostfile",
+                                            "-machinefile",
+                                            "--machinefile",
+                                            "-default-hostfile",
+                                            "--default-hostfile",
+                                            "-oversubscribe",
+                                            "--oversubscribe",
+                                            "-nooversubscribe",
+                                            "--nooversubscribe",
+                                            NULL};
+    static const char *const batch[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", NULL};
+    long ranks = 0;
+    for (int i = 0; batch[i]; i++)
+        if (getenv(batch[i]))
+            return false;
+    bool in_program = false; /* whose arguments are not the launcher's */
+    for (int i = 1; i < count; i++) {
+        char path[CLI_PATH_BYTES];
+        in_program = strcmp(words[i], ":") != 0 && (in_program || cli_find_executable(words[i], path));
+        if (!in_program && is_one_of(words[i], placement))
+            return false;
+        if (!in_program && i + 1 < count && is_one_of(words[i], ranks_option))
+            ranks += strtol(words[i + 1], NULL, 10);
+    }
+    return ranks > cores();
 }
 
 const char *cli_mpi_title(const char *mpi) { return strcmp(mpi, "openmpi") == 0 ? "Open MPI" : "MPICH"; }

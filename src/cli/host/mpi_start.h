@@ -17,6 +17,10 @@ bool cli_find_executable(const char *word, char path[CLI_PATH_BYTES]);
  * -1. */
 int cli_find_mpi_program(char **words, int count, const char **mpi);
 
+/* Whether an Open MPI launcher's command line asks for more ranks than this machine has cores. False if it, or a batch
+ * system, names the hosts, or if it states itself whether cores may be shared. */
+bool cli_exceeds_cores(char **words, int count);
+
 /* "Open MPI" or "MPICH", for messages. */
 const char *cli_mpi_title(const char *mpi);
 

@@ -74,7 +74,7 @@ static int parse_format(const char *text, bench_format_t *format)
             *format = (bench_format_t)i;
             return TRV_OK;
         }
-    return trv_fail(TRV_ERR_ARGUMENT, "there is no format '%.40s'; there are table, csv, json, osu, nccl and matrix",
+    return trv_fail(TRV_ERR_ARGUMENT, "there is no format '%.40s'; expected table, csv, json, osu, nccl or matrix",
                     text);
 }
 
@@ -91,6 +91,7 @@ static int letter_apply(int letter, draft_t *draft)
 {
     bench_options_t *options = draft->options;
     const bool osu = options->format == BENCH_OSU;
+    const char name[] = {'-', (char)letter, '\0'};
     switch (letter) {
     case 'm': draft->bytes = optarg; return TRV_OK;
     case 'b': return trv_parse_bytes(optarg, &draft->min_bytes);
@@ -98,11 +99,11 @@ static int letter_apply(int letter, draft_t *draft)
     case 'd': return trv_type_parse(optarg, &options->type);
     case 'o': return trv_op_parse(optarg, &options->op);
     case 'i':
-    case 'n': return trv_parse_int(optarg, "the number of iterations", 1, 1000000000, &options->iterations);
+    case 'n': return trv_parse_int(optarg, name, 1, 1000000000, &options->iterations);
     case 'x':
-    case 'w': return trv_parse_int(optarg, "the number of warm-up runs", 0, 1000000000, &options->warmup);
+    case 'w': return trv_parse_int(optarg, name, 0, 1000000000, &options->warmup);
     case 'c': return parse_check(osu ? NULL : optarg, 1000000, &options->check); /* in nccl-tests a number of runs */
-    default: options->full |= osu; return osu ? TRV_OK : trv_parse_int(optarg, "-f", 2, 1 << 20, &draft->factor);
+    default: options->full |= osu; return osu ? TRV_OK : trv_parse_int(optarg, name, 2, 1 << 20, &draft->factor);
     }
 }
 
@@ -131,14 +132,18 @@ static int option_apply(void *context, int key)
     }
 }
 
-/* Finds --format in the command line before parsing, because the meaning of the letters depends on it. */
+/* Finds --format=osu or nccl in the command line before parsing, because the meaning of the letters depends on it.
+ * -f is one of these letters, so where it selects the format, the long option takes its place. */
 static const char *find_format(int argc, char **argv)
 {
+    static char name[] = "--format";
     for (int i = 1; i < argc; i++) {
-        const bool next = i + 1 < argc && (strcmp(argv[i], "--format") == 0 || strcmp(argv[i], "-f") == 0);
+        const bool letter = strcmp(argv[i], "-f") == 0, next = i + 1 < argc && (letter || strcmp(argv[i], name) == 0);
         const char *format = next ? argv[i + 1] : strncmp(argv[i], "--format=", 9) == 0 ? argv[i] + 9 : "";
-        if (strcmp(format, "osu") == 0 || strcmp(format, "nccl") == 0)
-            return format;
+        if (strcmp(format, "osu") != 0 && strcmp(format, "nccl") != 0)
+            continue;
+        argv[i] = letter ? name : argv[i];
+        return format;
     }
     return "table";
 }
@@ -157,6 +162,13 @@ static uint64_t granule(const draft_t *draft)
     return size * trv_collective_blocks(options->collective, draft->ranks);
 }
 
+static int report_no_element(uint64_t bytes, uint64_t min_bytes)
+{
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "a vector of %llu B holds no element: expected at least %llu B, for example --bytes=%llu",
+                    (unsigned long long)bytes, (unsigned long long)min_bytes, (unsigned long long)min_bytes);
+}
+
 static int add_size(bench_options_t *options, uint64_t bytes)
 {
     if (options->sizes > 0 && options->bytes[options->sizes - 1] == bytes)
@@ -172,11 +184,10 @@ static int add_range(draft_t *draft, uint64_t min_bytes, uint64_t max_bytes, int
 {
     uint64_t unit = granule(draft);
     if (min_bytes > max_bytes)
-        return trv_fail(TRV_ERR_ARGUMENT, "the sizes go from %llu to %llu bytes; the first must not be the larger one",
+        return trv_fail(TRV_ERR_ARGUMENT, "the sizes go from %llu B to %llu B; the first must not be the larger one",
                         (unsigned long long)min_bytes, (unsigned long long)max_bytes);
     if (max_bytes < unit)
-        return trv_fail(TRV_ERR_ARGUMENT, "%llu bytes hold no element; the minimum is %llu",
-                        (unsigned long long)max_bytes, (unsigned long long)unit);
+        return report_no_element(max_bytes, unit);
     int code = TRV_OK;
     for (uint64_t bytes = min_bytes > 0 ? min_bytes : unit; bytes < max_bytes && code == TRV_OK;
          bytes *= (uint64_t)factor)
@@ -192,10 +203,10 @@ static int add_named(draft_t *draft, uint64_t bytes)
     const uint64_t unit = granule(draft), near = bytes < unit ? unit : bytes / unit * unit;
     if (bytes % unit == 0)
         return add_size(draft->options, bytes);
-    return trv_fail(TRV_ERR_ARGUMENT, "%llu bytes are not a multiple of %llu, %s of %s; try --bytes %llu",
-                    (unsigned long long)bytes, (unsigned long long)unit,
-                    trv_collective_has_owners(options->collective) ? "one element for every rank" : "one element",
-                    trv_type_name(options->entry[0].data.type), (unsigned long long)near);
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "%llu B are not a multiple of %llu B, one element of %s%s; for example --bytes=%llu",
+                    (unsigned long long)bytes, (unsigned long long)unit, trv_type_name(options->entry[0].data.type),
+                    trv_collective_has_owners(options->collective) ? " for every rank" : "", (unsigned long long)near);
 }
 
 static int parse_sizes(draft_t *draft, const char *text)
@@ -208,8 +219,7 @@ static int parse_sizes(draft_t *draft, const char *text)
         const bool range = strchr(item, ':') != NULL;
         code = more < 0 ? more : trv_parse_bytes_list(item, bytes, BENCH_SIZES_MAX, &count);
         if (code == TRV_OK && range && bytes[count - 1] < unit)
-            code = trv_fail(TRV_ERR_ARGUMENT, "%llu bytes hold no element; the minimum is %llu",
-                            (unsigned long long)bytes[count - 1], (unsigned long long)unit);
+            code = report_no_element(bytes[count - 1], unit);
         for (int i = 0; code == TRV_OK && i < count; i++)
             if (!range || bytes[i] >= unit)
                 code = range ? add_size(draft->options, bytes[i] / unit * unit) : add_named(draft, bytes[i]);
@@ -275,7 +285,8 @@ static int add_transport(bench_options_t *options, const char *name)
     while (transport < BENCH_TRANSPORTS_MAX && strcmp(name, transport_name[transport]) != 0)
         transport++;
     if (transport == BENCH_TRANSPORTS_MAX)
-        return trv_fail(TRV_ERR_ARGUMENT, "--transport: '%.20s' is neither mpi nor ofi", name);
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "--transport: '%.20s' is neither mpi nor ofi; for example --transport=mpi,ofi", name);
     for (int i = 0; i < options->transports; i++)
         if (options->transport[i] == transport)
             return TRV_OK;

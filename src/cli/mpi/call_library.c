@@ -19,7 +19,7 @@ static library_algorithm_t algorithm[] = {{"default", 0, MPI_COMM_NULL},
                                           {"recdoub", 3, MPI_COMM_NULL},
                                           {"ring", 4, MPI_COMM_NULL},
                                           {"segring", 5, MPI_COMM_NULL},
-                                          {"rabens.", 6, MPI_COMM_NULL}};
+                                          {"rabenseifner", 6, MPI_COMM_NULL}};
 #else
 static const char variable[] = "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM"; /* numbers as in MPICH 4.0 */
 static library_algorithm_t algorithm[] = {{"default", 0, MPI_COMM_NULL},

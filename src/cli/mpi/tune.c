@@ -71,11 +71,13 @@ static int read_bytes(const char *list, tune_options_t *options)
 static int read_time(const char *text, double *seconds)
 {
     double time_ns;
-    int code = trv_parse_time_ns(text, &time_ns);
-    if (code == TRV_OK && (time_ns < 1e8 || time_ns > 86400e9))
-        code = trv_fail(TRV_ERR_ARGUMENT, "--time=%.40s: expected a time from 100ms to 86400s, for example 5s", text);
-    *seconds = code == TRV_OK ? time_ns / 1e9 : 0;
-    return code;
+    if (trv_parse_time_ns(text, &time_ns) < 0 || time_ns < 1e8 || time_ns > 86400e9)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "'%.40s' is not a time from 100ms to 86400s: expected a number with the unit ms or s, for "
+                        "example --time=5s",
+                        text);
+    *seconds = time_ns / 1e9;
+    return TRV_OK;
 }
 
 static int option_apply(void *context, int key)

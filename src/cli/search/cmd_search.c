@@ -86,7 +86,8 @@ int cli_search(int argc, char **argv)
     const bool ring = digits > 0 && !search.what[digits + strspn(search.what + digits, "-0123456789")];
     if (!ring && !strpbrk(search.what, "xX") && strcmp(search.what, "stars") != 0)
         return cli_bad(argv[0],
-                       "'%.40s' is not a ring (32), a range of rings (2-64), a list of tori (4x4,8x8) or stars",
+                       "'%.40s' is not a ring, for example 32, a range of rings (2-64), a list of tori (4x4,8x8) or "
+                       "the word stars",
                        search.what);
     return cli_finish(argv[0], ring ? cli_search_rings(&search) : cli_search_stars(&search));
 }

@@ -32,16 +32,19 @@ typedef struct found {
 static int parse_rings(const char *text, int *first, int *last)
 {
     char low[16];
-    size_t digits = strcspn(text, "-");
-    const char *high = text[digits] && digits ? text + digits + 1 : text;
-    snprintf(low, sizeof low, "%.*s", (int)(high == text ? sizeof low : digits), text);
-    int rc = trv_parse_int(low, "the ring", 2, TRV_DISTANCES_SEARCH_MAX, first);
-    if (!rc)
-        rc = trv_parse_int(high, "the ring", 2, TRV_DISTANCES_SEARCH_MAX, last);
-    if (!rc && *first > *last)
-        rc = trv_fail(TRV_ERR_ARGUMENT,
-                      "%d-%d is not a range of rings: the smaller ring must be first, for example 2-64", *first, *last);
-    return rc;
+    const size_t digits = strcspn(text, "-");
+    const char *dash = text[digits] ? text + digits : NULL;
+    snprintf(low, sizeof low, "%.*s", digits < sizeof low ? (int)digits : (int)sizeof low - 1, text);
+    if (trv_parse_int(low, "the ring", 2, TRV_DISTANCES_SEARCH_MAX, first) ||
+        trv_parse_int(dash ? dash + 1 : low, "the ring", 2, TRV_DISTANCES_SEARCH_MAX, last))
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "'%.40s' is not a ring or a range of rings: expected whole numbers from 2 to %d, for example "
+                        "32 or 30-32",
+                        text, TRV_DISTANCES_SEARCH_MAX);
+    return *first <= *last ? TRV_OK
+                           : trv_fail(TRV_ERR_ARGUMENT,
+                                      "%d-%d is not a range of rings: the smaller ring must be first, for example 2-64",
+                                      *first, *last);
 }
 
 /* ---- Searching --------------------------------------------------------------------------------------------------- */

@@ -209,10 +209,11 @@ static int read_packet(const char *text, uint32_t *packet_bytes)
 
 static int read_seed(const char *text, uint64_t *seed)
 {
-    int value = 0, rc = trv_parse_int(text, "the seed", 0, INT_MAX, &value);
-    if (!rc)
-        *seed = (uint64_t)value;
-    return rc;
+    int value = 0;
+    if (trv_parse_int(text, "the seed", 0, INT_MAX, &value))
+        return trv_fail(TRV_ERR_ARGUMENT, "%s; for example 7", trv_last_error());
+    *seed = (uint64_t)value;
+    return TRV_OK;
 }
 
 /* Parses the dimensions; cli_network_finish checks that the torus has them. */
@@ -249,9 +250,9 @@ static int slow_rank_add(cli_network_t *network, const char *text)
     trv_slow_rank_t slow;
     if (cli_split(text, copy, 2, part) != 2)
         return trv_fail(TRV_ERR_ARGUMENT, "'%.60s' is not a rank and its factor, for example 5:2x", text);
-    int rc = trv_parse_int(part[0], "the rank", 0, 1 << 30, &slow.rank);
-    if (!rc)
-        rc = trv_parse_factor(part[1], &slow.factor);
+    if (trv_parse_int(part[0], "the rank", 0, 1 << 30, &slow.rank))
+        return trv_fail(TRV_ERR_ARGUMENT, "%s; for example 5:2x", trv_last_error());
+    int rc = trv_parse_factor(part[1], &slow.factor);
     if (!rc && network->options.slow_ranks == CLI_SLOW_MAX)
         rc = trv_fail(TRV_ERR_ARGUMENT, "there are more than %d slow ranks", CLI_SLOW_MAX);
     if (!rc)
@@ -352,14 +353,15 @@ static int slow_ranks_check(const cli_network_t *network, const trv_torus_t *tor
 int cli_network_finish(cli_network_t *network, const trv_torus_t *torus)
 {
     trv_simulate_options_t *options = &network->options;
+    char text[TRV_TORUS_TEXT_MAX];
     options->slow_rank = network->slow_rank;
     options->slow_link = network->links.directed;
     if (options->shared_paths == ALL_DIMENSIONS)
         options->shared_paths = (1u << torus->dims) - 1;
     if (options->shared_paths >> torus->dims)
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "--shared-paths lists dimensions of the torus, here 0 to %d, for example --shared-paths=0",
-                        torus->dims - 1);
+                        "--shared-paths: the last dimension of the torus %s is %d; for example --shared-paths=0",
+                        trv_torus_format(torus, text, sizeof text), torus->dims - 1);
     if (options->buffer_bytes && options->model == TRV_FIFO)
         return trv_fail(TRV_ERR_ARGUMENT,
                         "--buffer requires --model=dateline: with one queue per link, full buffers deadlock a ring");

@@ -226,8 +226,10 @@ static void print_header(const cli_simulate_t *job, const cli_group_t *group)
     const trv_network_t wired = cli_network_on(&group->torus, &job->network.options);
     char shape[TRV_SHAPE_TEXT_MAX], network[CLI_NETWORK_TEXT_MAX];
     int ranks = group->torus.ranks;
-    printf("%s on %s (%d rank%s)\n%s\n\n", job->goal ? "GOAL program" : trv_collective_shape(group->collective)->title,
-           trv_shape_words(&wired, shape), ranks, ranks == 1 ? "" : "s", cli_network_format(&job->network, network));
+    printf("%s on %s (%d rank%s)%s\n%s\n\n",
+           job->goal ? "GOAL program" : trv_collective_shape(group->collective)->title, trv_shape_words(&wired, shape),
+           ranks, ranks == 1 ? "" : "s", job->goal ? "; alpha is paid in addition to its calculations" : "",
+           cli_network_format(&job->network, network));
 }
 
 int cli_simulate_text(const cli_simulate_t *job, const cli_outcome_t *outcome)

@@ -129,6 +129,15 @@ static void format_duration(double seconds, char text[32])
     snprintf(text, 32, "%.*f ms", ms < 10 ? 2 : ms < 100 ? 1 : 0, ms);
 }
 
+/* The messages after a fault are not examined, so their number is not known. */
+static void put_messages(cli_table_t *table, bool valid, int64_t messages)
+{
+    if (valid)
+        cli_cell_int(table, messages);
+    else
+        cli_cell_none(table);
+}
+
 static void add_verdict(cli_table_t *table, const trv_schedule_t *schedule, const char *chosen_for,
                         const trv_verdict_t *verdict)
 {
@@ -141,7 +150,7 @@ static void add_verdict(cli_table_t *table, const trv_schedule_t *schedule, cons
     cli_cell_bool(table, verdict->consistent);
     cli_cell_int(table, verdict->ranks);
     cli_cell_int(table, verdict->units);
-    cli_cell_int(table, verdict->messages);
+    put_messages(table, verdict->valid, verdict->messages);
     cli_cell_text(table, verdict->method == TRV_VERIFY_RANDOM ? "random" : "exhaustive");
     cli_cell_both(table, time, json_real(verdict->seconds));
     if (verdict->valid) {
@@ -179,7 +188,7 @@ static int verify_program(cli_table_t *table, const trv_gpu_program_t *program, 
     cli_cell_none(table); /* the orders of additions on GPUs are not compared */
     cli_cell_int(table, program->gpus);
     cli_cell_int(table, program->chunks);
-    cli_cell_int(table, verdict.messages);
+    put_messages(table, verdict.valid, verdict.messages);
     cli_cell_text(table, "exhaustive");
     cli_cell_both(table, time, json_real(verdict.seconds));
     if (verdict.gpu >= 0)
@@ -442,7 +451,10 @@ static int read_method(options_t *options, const char *text)
             options->method = (trv_verify_method_t)i;
             return TRV_OK;
         }
-    return trv_fail(TRV_ERR_ARGUMENT, "there is no method '%.40s'; expected auto, exhaustive or random", text);
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "there is no method '%.40s'; expected auto, exhaustive or random, for example "
+                    "--method=random",
+                    text);
 }
 
 static int read_option(void *context, int key)
