@@ -38,6 +38,9 @@
 #define DATELINE_CAPACITY      48 /* ranked with one queue; up to half of these may be weighted hybrids */
 #define DATELINE_HOPS_MAX      1e7
 
+/* Messages of schedules for a dimension travel along a large part of it, and are simulated link by link. */
+#define DIMENSION_MAX (1 << 20)
+
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
 /* Checks the options by a simulation on a ring of two ranks, so that the simulator reports invalid ones. */
@@ -63,6 +66,17 @@ static int check_network(const trv_simulate_options_t *asked)
     return rc;
 }
 
+static int check_size(const trv_torus_t *torus)
+{
+    for (int d = 0; d < torus->dims; d++)
+        if (torus->size[d] > DIMENSION_MAX)
+            return trv_fail(TRV_ERR_UNSUPPORTED,
+                            "a dimension of %d ranks is too long for the planner, which simulates messages link by "
+                            "link; the limit is %d ranks along a dimension, for example 10000x10000",
+                            torus->size[d], DIMENSION_MAX);
+    return TRV_OK;
+}
+
 /* Copies the links, so that the caller's array need not outlive the call. */
 static int keep_links(trv_planner_t *planner, const trv_torus_t *torus)
 {
@@ -86,6 +100,8 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
     int rc = trv_collective_check(collective, root);
     if (!rc)
         rc = trv_check_size(network->size, sizeof *network, "TRV_SIMULATE_DEFAULTS");
+    if (!rc)
+        rc = check_size(torus);
     if (!rc && constraints)
         rc = trv_check_size(constraints->size, sizeof *constraints, "TRV_PLANNER_CONSTRAINTS");
     if (rc)

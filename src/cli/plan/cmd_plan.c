@@ -434,7 +434,6 @@ int cli_plan(int argc, char **argv)
     options.command = argv[0];
     options.constraints = (trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS};
     cli_network_init(&options.network);
-    options.network.options = cli_default_network();
     int rc = TRV_OK, code = read_options(argc, argv, &options);
     if (code >= 0)
         return code;

@@ -66,11 +66,12 @@ const char *const cli_network_names[CLI_NETWORK_COUNT + 1] = {
 #define KEY(parameter) CLI_NETWORK_OPTION + (parameter)
 
 static const cli_option_t network_option[] =
-    {{NULL, 0, NULL, "Network (the paper's by default)", NULL},
+    {{NULL, 0, NULL, "Network (one queue per link and otherwise the paper's by default)", NULL},
      {"model", KEY(MODEL), "M",
-      "queues of a link: dateline, two channels that take turns, where a packet changes to the second as it passes "
-      "coordinate 0, as torus routers do to avoid deadlock (default); or fifo, a single queue, as in an ideal router",
-      "dateline fifo"},
+      "queues of a link: fifo, a single queue, as in an ideal router (default); or dateline, two channels that take "
+      "turns, where a packet changes to the second as it passes coordinate 0, as SST/Merlin's torus router does to "
+      "avoid deadlock",
+      "fifo dateline"},
      {"delivery", KEY(DELIVERY), "D",
       "when a packet counts as arrived: with its head, as in SST/Merlin (default), or with its tail, as on a "
       "real link",
@@ -149,13 +150,6 @@ const char *cli_delivery_name(trv_delivery_t delivery) { return delivery_name[de
 
 void cli_network_init(cli_network_t *network) { *network = (cli_network_t){.options = TRV_SIMULATE_DEFAULTS}; }
 
-trv_simulate_options_t cli_default_network(void)
-{
-    trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
-    network.model = TRV_FIFO;
-    return network;
-}
-
 const cli_option_t *cli_network_options(void) { return network_option; }
 
 /* Fills in a heading and the options that is_chosen accepts. */
@@ -172,7 +166,7 @@ static const cli_option_t *options_select(const char *heading, bool (*is_chosen)
 const cli_option_t *cli_network_plan_options(void)
 {
     static cli_option_t chosen[CLI_NETWORK_COUNT + 2];
-    return options_select("Network for which plans are made (the paper's by default; one queue per link)",
+    return options_select("Network for which plans are made (one queue per link; otherwise the paper's by default)",
                           affects_plans, chosen);
 }
 

@@ -32,9 +32,6 @@ typedef struct cli_network {
  * shared paths. Ends with NULL. */
 extern const char *const cli_network_names[];
 void cli_network_init(cli_network_t *network);
-/* The network for which `planned` selects when no network is described: the paper's, with one queue per link, as in
- * the paper's times. */
-trv_simulate_options_t cli_default_network(void);
 /* Sets a parameter by its name from text as typed ("800Gb/s"); slow-rank, slow-link and cut add one more ("5:2x",
  * "0:+1:4x", "0:+1:down"; "3:+0", "3:+0:one-way"). TRV_ERR_ARGUMENT with a message for an unknown name or an invalid
  * value. */
@@ -66,7 +63,7 @@ const cli_option_t *cli_network_options(void);
 const cli_option_t *cli_network_plan_options(void);
 const cli_option_t *cli_network_link_options(void);
 
-/* Writes a summary in one line: "dateline, delivery head, 800 Gb/s, alpha 1.5 us, …". Rarely used parameters are
+/* Writes a summary in one line: "fifo, delivery head, 800 Gb/s, alpha 1.5 us, …". Rarely used parameters are
  * omitted if they have their default values. `text` holds CLI_NETWORK_TEXT_MAX bytes. Returns `text`. */
 #define CLI_NETWORK_TEXT_MAX 4096
 char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX]);

@@ -15,7 +15,7 @@ static void begin_rows(const cli_simulate_t *job, cli_table_t *table)
         {{"torus", NULL, false, 0},        {"collective", NULL, false, 0},      {"algorithm", NULL, false, 0},
          {"chosen_for", NULL, false, 0},   {"model", NULL, false, 0},           {"delivery", NULL, false, 0},
          {"bandwidth_bps", NULL, true, 0}, {"alpha_ns", NULL, true, 0},         {"bytes", NULL, true, 0},
-         {"time_ns", NULL, true, 0},       {"relative_percent", NULL, true, 0}, {"best", NULL, false, 0},
+         {"time_ns", NULL, true, 0},       {"time_vs_trivance", NULL, true, 0}, {"best", NULL, false, 0},
          {"packet_hops", NULL, true, 0},   {"simulated_hops", NULL, true, 0},   {"wall_s", NULL, true, 0},
          {"error", NULL, false, 0}};
     static const cli_column_t compared[] = {{"cost_ns", NULL, true, 0}, {"cost_ratio", NULL, true, 0}};
@@ -48,7 +48,7 @@ static void add_result(const cli_group_t *group, int line, int size, cli_table_t
         return;
     }
     cli_cell_real(table, point->time_ns, 3);
-    cli_cell_real(table, cli_group_relative(group, line, size), 3);
+    cli_cell_real(table, cli_group_vs_trivance(group, line, size), 6);
     cli_cell_bool(table, point->time_ns <= cli_group_best_ns(group, size));
     cli_cell_int(table, (int64_t)point->packet_hops);
     cli_cell_int(table, (int64_t)point->simulated_hops);

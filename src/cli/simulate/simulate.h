@@ -69,8 +69,8 @@ void cli_outcome_clear(cli_outcome_t *outcome);
  * family. NAN if there is none. */
 double cli_group_best_ns(const cli_group_t *group, int size);
 double cli_group_trivance_ns(const cli_group_t *group, int size);
-/* (T - T_Trivance) / T * 100, as in the paper's figures; NAN if there is no time of Trivance. */
-double cli_group_relative(const cli_group_t *group, int line, int size);
+/* T / T_Trivance; NAN if there is no time of Trivance. */
+double cli_group_vs_trivance(const cli_group_t *group, int line, int size);
 
 /* Prints the times and ratios of a group for --ranking. */
 int cli_simulate_ranking(const cli_group_t *group);
