@@ -10,6 +10,7 @@
 #include "cli/shared/progress.h"
 #include "cli/shared/tool.h"
 #include "cli/shared/input.h"
+#include "cli/shared/limit.h"
 #include "base/text/parse.h"
 #include "cli/plan/plan.h"
 #include "cli/plan/query.h"
@@ -80,8 +81,8 @@ static const cli_option_t option[] =
 
 static const cli_mode_t mode[] = {
     {"nodes", "--nodes selects plans for some nodes of a torus", PLANNER_READS " bytes", "8x8 --nodes=0-9"},
-    {"all-sizes", "--all-sizes selects the plans for all sizes on a torus", PLANNER_READS, "8x8 --all-sizes"},
-    {"why", "--why explains the plan for one size on a torus", PLANNER_READS " bytes", "8x8 --why --bytes=1K"},
+    {"all-sizes", "--all-sizes selects the plans for all sizes on a torus", PLANNER_READS " limit", "8x8 --all-sizes"},
+    {"why", "--why explains the plan for one size on a torus", PLANNER_READS " bytes limit", "8x8 --why --bytes=1K"},
     {"schedule", CLI_FILE_ABOUT, SHOWN_READS " unchecked", "--schedule=nine.json"},
     {NULL, NULL, SHOWN_READS " TORUS algorithm chain collective consistent idempotent memory messages-per-port", "9"},
 };
@@ -221,8 +222,9 @@ static int plan_check(const options_t *options, const trv_torus_t *torus, cli_sh
     if (rc)
         return rc;
     if (options->format != TEXT && options->limit)
-        return trv_fail(TRV_ERR_ARGUMENT, "--limit works only with the text output of a single plan, for example "
-                                          "`trivance plan 8x64 --limit`");
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "a schedule as svg or json has no --limit; use text, or --why --format=json, for example "
+                        "`trivance plan 8x64 --why --limit --format=json`");
     if (options->format == JSON && (options->rank || options->stream))
         return trv_fail(TRV_ERR_ARGUMENT, "--rank and --stream are for text and svg, because a JSON schedule has all "
                                           "ranks and streams; leave them out");
@@ -315,6 +317,7 @@ static int plan_query(const options_t *options)
                               .collective = options->collective,
                               .network = options->network,
                               .constraints = options->constraints,
+                              .limit = options->limit,
                               .output = options->output};
     int rc = options->format_name ? cli_parse_format(options->format_name, &query.format) : TRV_OK;
     rc = rc ? trv_fail(rc, "--format: %s", trv_last_error()) : cli_network_finish(&query.network, &query.torus);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/shared/limit.h"
 #include "cli/shared/output.h"
 #include "cli/shared/tool.h"
 #include "base/text/parse.h"
@@ -20,11 +21,11 @@
 #include "planner/timing.h"
 #include "schedule/collective.h"
 
-#define SHOWN_MAX       7   /* number of plans that are shown, no two of them equal */
+#define SHOWN_MAX       7               /* number of plans that are shown, no two of them equal */
 #define RANKED_MAX      (8 * SHOWN_MAX) /* maximum number of plans that are timed to find these */
-#define ALIKE_MAX       3   /* maximum number of these of one algorithm */
-#define EXPENSIVE_RANKS 128 /* with more ranks without symmetry, simulations are expensive … */
-#define SLOWDOWN_MAX    2   /* … and algorithms slower than the plan by more than this factor are left out */
+#define ALIKE_MAX       3               /* maximum number of these of one algorithm */
+#define EXPENSIVE_RANKS 128             /* with more ranks without symmetry, simulations are expensive … */
+#define SLOWDOWN_MAX    2 /* … and algorithms slower than the plan by more than this factor are left out */
 #define ROWS_MAX        CLI_EXPLAINED_MAX
 
 typedef cli_explained_t row_t;
@@ -134,7 +135,8 @@ static int find_rows(analysis_t *analysis)
 
 /* ---- Printing ---------------------------------------------------------------------------------------------------- */
 
-static const char *const parameter_name[] = {[CLI_ALPHA] = "alpha", [CLI_BANDWIDTH] = "bandwidth", [CLI_LATENCY] = "link latency"};
+static const char *const parameter_name[] =
+    {[CLI_ALPHA] = "alpha", [CLI_BANDWIDTH] = "bandwidth", [CLI_LATENCY] = "link latency"};
 static const char *const side_name[] = {[CLI_BELOW] = "below", [CLI_ABOVE] = "above", [CLI_AROUND] = "around"};
 
 /* "800 Gb/s", "1.5us" */
@@ -179,15 +181,32 @@ static bool row_never_wins(const row_t *row)
     return true;
 }
 
-/* Prints the rows that win on no network: those that are as fast as the plan, or the others. */
-static void print_never_winning(const analysis_t *analysis, bool as_fast, const char *what, FILE *out)
+/* Prints the rows that win on no network, except for those that are as fast as the plan. */
+static void print_never_winning(const analysis_t *analysis, FILE *out)
 {
     int printed = 0;
     for (int i = 1; i < analysis->rows; i++)
-        if (row_never_wins(&analysis->row[i]) && row_is_as_fast(analysis, &analysis->row[i]) == as_fast)
-            fprintf(out, "%s%s", printed++ ? ", " : what, analysis->row[i].choice.algorithm);
+        if (row_never_wins(&analysis->row[i]) && !row_is_as_fast(analysis, &analysis->row[i]))
+            fprintf(out, "%s%s",
+                    printed++ ? ", " : "would win on none of these networks: ", analysis->row[i].choice.algorithm);
     if (printed)
         fputc('\n', out);
+}
+
+/* Prints the rows that tie with the plan, and why they are not chosen. */
+static void print_ties(const analysis_t *analysis, FILE *out)
+{
+    const trv_planner_choice_t *plan = &analysis->row[0].choice;
+    for (int i = 1; i < analysis->rows; i++) {
+        const trv_planner_choice_t *other = &analysis->row[i].choice;
+        if (!row_is_as_fast(analysis, &analysis->row[i]))
+            continue;
+        fprintf(out, "tie: %s takes the same time; %s is chosen because it ", other->algorithm, plan->algorithm);
+        if (plan->steps < other->steps)
+            fprintf(out, "has fewer steps (%d, not %d)\n", plan->steps, other->steps);
+        else
+            fputs("comes first in the planner's list\n", out);
+    }
 }
 
 static void add_time(cli_table_t *table, double time_ns, const trv_time_unit_t *unit)
@@ -250,9 +269,9 @@ static int print_text(const analysis_t *analysis, FILE *out)
         fputc('\n', out);
     for (int i = 1; i < analysis->rows; i++)
         row_print_wins(analysis, &analysis->row[i], out);
-    print_never_winning(analysis, true, "as fast: ", out);
+    print_ties(analysis, out);
     if (!is_expensive(analysis))
-        print_never_winning(analysis, false, "would win on none of these networks: ", out);
+        print_never_winning(analysis, out);
     if (analysis->rows > 1 && is_expensive(analysis))
         fprintf(out, "not tried: other networks, because planning for %d ranks without symmetry takes long\n",
                 analysis->query->torus.ranks);
@@ -261,13 +280,16 @@ static int print_text(const analysis_t *analysis, FILE *out)
                 "tried: alpha, bandwidth and link latency, one at a time, at %d values from 1/%g to %g times the given "
                 "one\n",
                 2 * CLI_VALUES, CLI_FACTOR_MAX, CLI_FACTOR_MAX);
+    if (!rc && analysis->query->limit) {
+        fputc('\n', out);
+        cli_limit_print(&analysis->limit, "this plan", best->time_ns, out);
+    }
     return rc;
 }
 
 static int print_rows(const analysis_t *analysis, FILE *out)
 {
-    const bool with_links = analysis->query->network.links.count > 0;
-    static const cli_column_t column[] = {{"torus", NULL, false, 0},
+    static const cli_column_t always[] = {{"torus", NULL, false, 0},
                                           {"collective", NULL, false, 0},
                                           {"bytes", NULL, true, 0},
                                           {"algorithm", NULL, false, 0},
@@ -284,14 +306,21 @@ static int print_rows(const analysis_t *analysis, FILE *out)
                                           {"wins_bandwidth", NULL, false, 0},
                                           {"bandwidth_bps", NULL, true, 0},
                                           {"wins_link_latency", NULL, false, 0},
-                                          {"link_latency_ns", NULL, true, 0},
-                                          {"slow_links", NULL, false, 0}};
-    const int columns = sizeof column / sizeof column[0];
+                                          {"link_latency_ns", NULL, true, 0}};
+    cli_column_t column[CLI_COLUMNS_MAX];
+    int columns = sizeof always / sizeof always[0];
     char torus[TRV_TORUS_TEXT_MAX], links[CLI_LINKS_TEXT_MAX];
     cli_table_t table;
     trv_torus_format(&analysis->query->torus, torus, sizeof torus);
     cli_links_format(&analysis->query->network.links, "", links);
-    cli_table_begin(&table, out, analysis->query->format, column, with_links ? columns : columns - 1, false);
+    memcpy(column, always, sizeof always);
+    if (analysis->query->limit) {
+        cli_limit_columns(column + columns);
+        columns += CLI_LIMIT_COLUMNS;
+    }
+    if (links[0])
+        column[columns++] = (cli_column_t){"slow_links", NULL, false, 0};
+    cli_table_begin(&table, out, analysis->query->format, column, columns, false);
     for (int i = 0; i < analysis->rows; i++) {
         const row_t *row = &analysis->row[i];
         cli_cell_text(&table, torus);
@@ -311,7 +340,9 @@ static int print_rows(const analysis_t *analysis, FILE *out)
             wins ? cli_cell_text(&table, side_name[row->win[p].side]) : cli_cell_none(&table);
             cli_cell_real(&table, wins ? row->win[p].value : NAN, p == CLI_BANDWIDTH ? 0 : 3);
         }
-        if (with_links)
+        if (analysis->query->limit)
+            cli_limit_cells(&table, &analysis->limit, row->choice.time_ns);
+        if (links[0])
             cli_cell_text(&table, links);
         cli_row_end(&table);
     }
@@ -367,6 +398,8 @@ int cli_plan_explain(const cli_plan_query_t *query)
         rc = cli_explain_other_networks(analysis);
     cli_progress_end(&progress);
     trv_planner_destroy(analysis->planner);
+    if (!rc && query->limit)
+        rc = cli_limit_find(&query->torus, &query->network.options, query->collective, query->bytes, &analysis->limit);
     if (!rc && !(rc = cli_output_begin(&output, query->output))) {
         rc = query->format == CLI_FORMAT_TABLE ? print_text(analysis, output.stream)
                                                : print_rows(analysis, output.stream);

@@ -4,6 +4,8 @@
 #ifndef TRIVANCE_CLI_PLAN_EXPLAIN_H
 #define TRIVANCE_CLI_PLAN_EXPLAIN_H
 
+#include <trivance/cost.h>
+
 #include "base/span.h"
 #include "cli/plan/query.h"
 #include "cli/shared/select.h"
@@ -31,7 +33,8 @@ typedef struct cli_explained {
 typedef struct cli_explanation {
     const cli_plan_query_t *query;
     trv_planner_t *planner;
-    trv_span_t span; /* the part of the progress bar for the current work */
+    trv_span_t span;   /* the part of the progress bar for the current work */
+    trv_limit_t limit; /* with --limit */
     int rows;
     cli_explained_t row[CLI_EXPLAINED_MAX];
 } cli_explanation_t;

@@ -55,8 +55,7 @@ static double round_to_digits(double value)
 /* The value `offset` steps from the given one; CLI_VALUES steps are a factor of CLI_FACTOR_MAX. */
 static double value_at(const cli_explanation_t *analysis, int parameter, int offset)
 {
-    return round_to_digits(cli_explained_value(analysis, parameter) *
-                           pow(CLI_FACTOR_MAX, (double)offset / CLI_VALUES));
+    return round_to_digits(cli_explained_value(analysis, parameter) * pow(CLI_FACTOR_MAX, (double)offset / CLI_VALUES));
 }
 
 /* ---- The choice for one value ------------------------------------------------------------------------------------ */

@@ -416,29 +416,6 @@ void cli_set_hop(trv_simulate_options_t *network, double hop_ns)
     }
 }
 
-int cli_limit_find(const trv_torus_t *torus, const trv_simulate_options_t *network, trv_collective_t collective,
-                   uint64_t vector_bytes, trv_limit_t *limit)
-{
-    const trv_network_t on = cli_network_on(torus, network);
-    const double ends_ns = 2 * network->host_latency_ns + network->router_in_ns + network->router_out_ns;
-    const trv_hockney_t times = {network->bandwidth_bps, network->alpha_ns + ends_ns, cli_hop_ns(network)};
-    const uint64_t unpaid_bytes = network->delivery == TRV_DELIVERY_HEAD ? network->packet_bytes : 0;
-    return trv_limit_find(&on, &times, collective, 0, vector_bytes, unpaid_bytes, limit);
-}
-
-void cli_limit_print(const trv_limit_t *limit, const char *what, double time_ns, FILE *out)
-{
-    const trv_time_unit_t *unit = trv_time_unit(limit->time_ns);
-    char text[5][TRV_TIME_TEXT_MAX];
-    fprintf(out,
-            "lower bound %s (start-up %s, %s if each port sends one message per step; sets of ranks %s; links %s): %s "
-            "takes "
-            "%.3f times as long\n",
-            trv_format_time(limit->time_ns, unit, text[0]), trv_format_time(limit->startup_ns, unit, text[1]),
-            trv_format_time(limit->steps_ns, unit, text[4]), trv_format_time(limit->sets_ns, unit, text[2]),
-            trv_format_time(limit->links_ns, unit, text[3]), what, limit->time_ns > 0 ? time_ns / limit->time_ns : 1);
-}
-
 /* ---- Text output ------------------------------------------------------------------------------------------------- */
 
 static void append(char text[CLI_NETWORK_TEXT_MAX], const char *format, ...) __attribute__((format(printf, 2, 3)));

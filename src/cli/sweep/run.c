@@ -35,7 +35,7 @@ int cli_sweep_begin(cli_sweep_t *sweep, int argc, char **argv)
         sweep_print_points(&sweep->grid);
         return 1;
     }
-    if (cli_sweep_rows_open(&sweep->rows, &sweep->grid, sweep->path, sweep->format, sweep->restart))
+    if (cli_sweep_rows_open(&sweep->rows, &sweep->grid, sweep->path, sweep->format, sweep->restart, sweep->limit))
         return cli_bad_last(sweep->command);
     /* Rows that appear one by one on the terminal would collide with the bar; a table is printed only when complete. */
     if (sweep->path || sweep->format == CLI_FORMAT_TABLE || !cli_stdout_is_terminal())
