@@ -208,6 +208,14 @@ static int find_point(const cli_sweep_rows_t *rows, const cells_t *cells, uint64
     return TRV_OK;
 }
 
+static int find_column(const cli_sweep_rows_t *rows, const char *key)
+{
+    int column = 0;
+    while (strcmp(rows->table.column[column].key, key) != 0)
+        column++;
+    return column;
+}
+
 static int read_row(cli_sweep_rows_t *rows, const char *line)
 {
     cells_t cells;
@@ -222,6 +230,9 @@ static int read_row(cli_sweep_rows_t *rows, const char *line)
     if (trv_array_reserve(&rows->done, &rows->done_capacity, (int64_t)rows->done_count, 1, sizeof *rows->done))
         return TRV_ERR_MEMORY;
     rows->done[rows->done_count++] = index;
+    const char *time_ns = cells.text[find_column(rows, "time_ns")];
+    if (rows->time_ns && time_ns[0])
+        rows->time_ns[index] = strtod(time_ns, NULL);
     return TRV_OK;
 }
 
@@ -344,11 +355,11 @@ static int open_file(cli_sweep_rows_t *rows)
 }
 
 int cli_sweep_rows_open(cli_sweep_rows_t *rows, const cli_sweep_grid_t *grid, const char *path, cli_format_t format,
-                        bool restart, bool limit)
+                        bool restart, bool limit, double *time_ns)
 {
     char *header = NULL;
     size_t size = 0;
-    *rows = (cli_sweep_rows_t){.path = path, .format = format, .grid = grid, .descriptor = -1, .limit = limit};
+    *rows = (cli_sweep_rows_t){.path = path, .format = format, .grid = grid, .descriptor = -1, .limit = limit, .time_ns = time_ns};
     if (!path) {
         cli_column_t column[CLI_COLUMNS_MAX];
         int columns = list_columns(rows, column);
@@ -373,6 +384,8 @@ int cli_sweep_rows_add(cli_sweep_rows_t *rows, const cli_sweep_result_t *result)
     char *text = NULL;
     size_t size = 0;
     rows->numbers |= result->valid;
+    if (rows->time_ns && result->valid)
+        rows->time_ns[result->index] = result->time_ns;
     if (!rows->path) {
         add_cells(rows, result);
         return fflush(stdout) == 0 ? TRV_OK
