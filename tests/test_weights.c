@@ -152,7 +152,6 @@ static void reduction_is_exact(void **state)
         trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
         trv_simulator_t *simulator;
         trv_simulation_t folded, full;
-        options.model = TRV_FIFO;
         assert_int_equal(trv_simulator_create(&simulator, schedule), 0);
         assert_int_equal(trv_simulate(simulator, &options, 300000, &folded), 0);
         options.full = true;
@@ -181,7 +180,6 @@ static void long_vectors_approach_the_limit(void **state)
         trv_planner_t *planner;
         trv_planner_choice_t plan;
         trv_torus_t torus;
-        network.model = TRV_FIFO;
         assert_int_equal(trv_torus_parse(tori[i], &torus), 0);
         assert_int_equal(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, 0, &network, NULL), 0);
         assert_int_equal(trv_planner_rank(planner, bytes, 1, &plan), 1);
