@@ -165,11 +165,10 @@ export function chartSizes(state) {
  */
 export function commandFor(state, file) {
   const network = networkOptions(state), bytes = bytesOption(state);
-  const model = state.model === 'fifo' ? ['--model=fifo'] : [];
   /** @type {string[]} */ let words;
   if (state.view === 'time') {
     const { most, factor } = chartRange(state), sizes = `--bytes=32:${bytesArgument(most)}:x${factor}`;
-    words = questionFor('simulate', state, file, [`--algorithm=${state.chart.join(',')}`, sizes, ...model, ...(file ? [] : ['--limit']), ...network]);
+    words = questionFor('simulate', state, file, [`--algorithm=${state.chart.join(',')}`, sizes, `--model=${state.model}`, ...(file ? [] : ['--limit']), ...network]);
   } else {
     const options = file ? [] : state.view === 'why' ? [bytes, '--why', ...network] : [`--algorithm=${state.algorithm}`, bytes, ...network];
     words = questionFor('plan', state, file, options);
