@@ -9,6 +9,7 @@ import functools
 import math
 import numbers
 import re
+import sys
 from typing import Any, Dict, List, Tuple, Union
 
 from ._library import ArgumentError
@@ -122,6 +123,14 @@ def to_int(value: Any, what: str, low: int, high: int) -> int:
     if _is_number(value) and low <= value <= high and value == int(value):
         return int(value)
     raise ArgumentError(f"{what} is {value!r}; it is a whole number from {low} to {high}")
+
+
+def to_bool(value: Any, what: str) -> bool:
+    """True or False, also numpy's. Other values are errors, because Python takes "no" as true."""
+    numpy = sys.modules.get("numpy")
+    if isinstance(value, bool) or (numpy and isinstance(value, numpy.bool_)):
+        return bool(value)
+    raise ArgumentError(f"{what} is {value!r}; it is True or False")
 
 
 def to_list(value: Any, what: str, example: str) -> List[Any]:

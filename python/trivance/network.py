@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, Mapping, Option
 
 from . import _library as L
 from ._progress import Progress, callback
-from ._units import Bytes, Rate, Time, to_bps, to_bytes, to_factor, to_int, to_list, to_ns, to_share
+from ._units import Bytes, Rate, Time, to_bool, to_bps, to_bytes, to_factor, to_int, to_list, to_ns, to_share
 
 if TYPE_CHECKING:
     from .planner import Choice, Limit
@@ -244,7 +244,7 @@ class Network:
             seed=to_int(seed, "seed", 0, (1 << 63) - 1), slow_ranks=len(slow_rank), slow_links=len(slow_link),
             slow_rank=L.array(L.SlowRank, slow_rank), slow_link=slow_link, routes=self._network.routes,
             shared_paths=self._read_shared_paths(), one_path=given["shared_paths"] == "one",
-            gamma_per_stream=bool(gamma_per_stream), progress=callback,
+            gamma_per_stream=to_bool(gamma_per_stream, "gamma_per_stream"), progress=callback,
             **{f"{name}_ns": to_ns(given[name], name) for name in _TIMES})
         _check_options(self._options)
         self.nodes: Optional[Tuple[int, ...]] = None

@@ -254,6 +254,9 @@ def test_plot():
     comparison = tv.compare("9", ["trivance", "bruck", "hybrid:3", "planned"], sizes="1K:1M")
     assert len(comparison.plot().lines) == 4 and len(comparison.plot(relative="trivance").lines) == 4
     assert comparison.plot(relative="limit").get_ylabel() == "time / limit"
+    assert comparison.plot().get_title() == "allreduce on 9, one queue per link (fifo)"
+    two_channels = tv.compare(tv.Network("9", model="dateline"), "ring", sizes="1K")
+    assert "dateline" in two_channels.plot().get_title() and "model='dateline'" in repr(two_channels)
     with pytest.raises(tv.ArgumentError):
         comparison.plot(relative="nothing")
 
@@ -287,6 +290,23 @@ def test_numbers_of_numpy():
     assert tv.Network(np.int32(9), alpha=np.float64(1.5e-6), jitter=np.float32(0), nodes=np.arange(4)).nodes == (0, 1, 2, 3)
     assert tv.parse_sizes(np.array([1024, 2048])) == [1024, 2048]
     assert tv.Network("9", cuts=[(np.int64(3), np.int64(0))]) == tv.Network("9", cuts=["3:+0"])
+
+
+def test_truth_values_of_numpy():
+    assert tv.Network("9", gamma_per_stream=np.bool_(True)) == tv.Network("9", gamma_per_stream=True)
+    assert tv.Planner("9", consistent=np.bool_(True)).best("64K").consistent
+
+
+@pytest.mark.parametrize("torus, nodes, cuts", [("4x4", [0, 1, 2, 3, 5, 8], []), ("8x8", range(32), []),
+                                                ("4x4", [0, 1, 2, 3, 5, 8], ["0:+1"]), ("9", [1, 2, 3, 4], ["0:+0", "4:+0"])])
+def test_sets_of_nodes_are_verified_on_the_set(torus, nodes, cuts):
+    proof = tv.Network(torus, nodes=nodes, cuts=cuts).plan("64K").schedule().verify()
+    assert proof and proof.exact and proof.ranks == len(nodes)
+
+
+def test_set_of_nodes_with_a_cut_on_a_route():
+    proof = tv.Network("4x4", nodes=[0, 1, 2, 3, 5, 8]).plan("64K").schedule().verify(tv.Network("4x4", cuts=["0:+1"]))
+    assert not proof and "needs the link 0:+1, which is cut" in proof.fault
 
 
 def test_nodes_of_a_divided_row():
