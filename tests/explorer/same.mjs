@@ -44,6 +44,7 @@ function network() {
 }
 
 const links = () => [
+  ...maybe(8, `--cut=${random(12)}:+0`, `--slow-link=${random(9)}:+1:2x`),
   ...maybe(15, `--cut=${random(12)}:${pick(['+0', '-0', '+1', '+2'])}`),
   ...maybe(12, `--slow-link=${random(9)}:${pick(['+0', '-1'])}:${pick(['4x', '1.5x', '10x', 'down'])}`),
 ];
@@ -63,6 +64,7 @@ const KINDS = {
   verify: () => [pick(TORI), `--algorithm=${pick([...NAMES, 'all'])}`, '--format=json', ...maybe(20, '--collective=reduce-scatter'),
     ...maybe(20, '--method=random'), ...links()],
   picture: () => [pick(TORI), `--algorithm=${pick(NAMES)}`, `--bytes=${pick(SIZES)}`, `--step=${random(4) - 1}`, '--rank=-1', ...links()],
+  nodes: () => ['picture', pick(['4x4', '5x7', '8x8m', '9']), `--nodes=${pick(['0-3,5,8', '0-7', '1', '2,2', '0-99', 'x'])}`, `--bytes=${pick(SIZES)}`, `--step=${random(4) - 1}`, '--rank=-1', ...network(), ...links()],
   timeline: () => [pick(TORI), `--algorithm=${pick(NAMES)}`, `--bytes=${pick(SIZES)}`, ...network(), ...links()],
 };
 
@@ -114,7 +116,7 @@ compare(['plan', '9', '--all-sizes', '--format=csv'], new Map());
 const kinds = Object.keys(KINDS);
 for (let i = 0; i < Number(count); i++) {
   const kind = kinds[i % kinds.length];
-  compare([kind, ...KINDS[kind]()], new Map());
+  compare(kind === 'nodes' ? KINDS.nodes() : [kind, ...KINDS[kind]()], new Map());
 }
 const given = files();
 for (const name of given.keys()) {
