@@ -15,7 +15,7 @@ import { chartRange, chartSizes, networkOptions, questionFor, scheduleOptions, U
 
 const TOGETHER = 512 << 10; // all sizes up to this one are simulated by one request
 const WAIT_MS = 120, NAMES_WIDTH = 150;
-/** @type {Record<string, string>} */ export const QUEUES = { fifo: 'one queue per link (fifo)', dateline: 'two channels per link (dateline)' };
+/** @type {Record<string, string>} */ export const QUEUES = { fifo: 'one queue per link', dateline: 'two channels per link' };
 const OTHERS = ['--c6', '--c7', '--c8', '--v4', '--v2', '--v0', '--v5'];
 export const MOST = [256 << 10, 1 << 20, 8 << 20, 64 << 20, 512 << 20];
 
@@ -105,7 +105,7 @@ function update(app) {
   segment(byId('scale'), [{ key: 'time', text: 'Time' }, { key: 'limit', text: '× limit', title: 'as a multiple of the lower bound for all schedules' },
     { key: 'relative', text: `vs ${namesOf(app)[0] ?? ''}` }], state.scale, scale => app.set({ scale }));
   const model = modelOf(app);
-  byId('time-title').textContent = `Completion time by size, ${QUEUES[model]}`;
+  byId('time-title').textContent = `Completion time, ${QUEUES[model]}`;
   byId('model').hidden = isSet(app); // sets of nodes are planned with one queue per link
   segment(byId('model'), [{ key: 'fifo', text: 'fifo', title: 'one queue per link: the ideal router' }, { key: 'dateline', text: 'dateline', title: 'two channels, as torus routers have' }],
     model, key => app.set({ model: key }));

@@ -135,7 +135,7 @@ function drawLinkList(app) {
   const entries = [
     ...(nodes ? [entry(`job on nodes ${nodes}`, 'all nodes', 'Use all nodes', { nodes: '', step: 0, timeline: '' })] : []),
     ...others.map(([name, value]) => entry(`${name} ${value}`, 'default', `Default of ${name}`, { parameters: Object.fromEntries(others.filter(other => other[0] !== name)) })),
-    ...links.map(link => entry(`${link.rank}:${portText(link.port)} ${link.factor === Infinity ? 'is cut' : `is ${link.factor} times as slow`}`, 'restore',
+    ...links.map(link => entry(`${link.rank}:${portText(link.port)} ${link.factor === Infinity ? `is cut${link.oneWay ? ', one way' : ''}` : `is ${link.factor} times as slow`}`, 'restore',
       `Restore link ${link.rank}:${portText(link.port)}`, { links: links.filter(other => other !== link) }))];
   byId('links').replaceChildren(entries.length ? element('ul', {}, ...entries)
     : element('p', { class: 'hint' }, 'All links have full speed; a click on a link in the view Network slows or cuts it.'));

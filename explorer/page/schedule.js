@@ -142,7 +142,7 @@ function marksOf(app, torus) {
   if (app.file) return (picture?.links ?? []).map((/** @type {any} */ [rank, port, factor]) => ({ rank, port, factor: factor ?? Infinity }));
   return app.state.links.flatMap(link => {
     const other = link.rank < torus.ranks ? neighbour(torus, link.rank, link.port).rank : -1;
-    return link.factor === Infinity && other >= 0 ? [link, { rank: other, port: link.port ^ 1, factor: Infinity }] : [link];
+    return link.factor === Infinity && !link.oneWay && other >= 0 ? [link, { rank: other, port: link.port ^ 1, factor: Infinity }] : [link];
   });
 }
 
@@ -330,7 +330,7 @@ function linkTable(app, torus, rank) {
  */
 function linkAt(app, torus, rank, port) {
   const other = neighbour(torus, rank, port).rank;
-  return app.state.links.find(link => (link.rank === rank && link.port === port) || (link.factor === Infinity && link.rank === other && link.port === (port ^ 1)));
+  return app.state.links.find(link => (link.rank === rank && link.port === port) || (link.factor === Infinity && !link.oneWay && link.rank === other && link.port === (port ^ 1)));
 }
 
 /** @param {App} app @param {import('./geometry.js').Torus} torus @param {number} rank @param {number} port @param {number} factor */

@@ -7,7 +7,7 @@ import { bytesArgument, parseBytes, portText, rateArgument, timeArgument } from 
 import { readTorus } from './geometry.js';
 
 /** @typedef {import('./schedule.js').UserFile} UserFile */
-/** @typedef {{rank: number, port: number, factor: number}} Slow factor Infinity: the link is cut, both ways */
+/** @typedef {{rank: number, port: number, factor: number, oneWay?: boolean}} Slow factor Infinity: the link is cut, both ways or one way */
 /**
  * @typedef {object} State
  * @property {string} torus as typed: "9x9", "8x8m"
@@ -54,7 +54,7 @@ const CHOICES = {
   delivery: ['head', 'tail'], model: ['fifo', 'dateline'], view: ['schedule', 'network', 'time', 'why'],
   layout: ['auto', 'ring', 'row', 'grid', 'iso'], scale: ['time', 'limit', 'relative'],
 };
-const TEXT_MAX = 400, CHART_MAX = 16, LINKS_MAX = 100, SHOWN_MAX = 40, WORDS_MAX = 6; // limits for addresses from an untrusted source
+const TEXT_MAX = 400, CHART_MAX = 16, LINKS_MAX = 100, NODES_MAX = 1 << 16, SHOWN_MAX = 40, WORDS_MAX = 6; // limits for addresses from an untrusted source
 
 /** Parameters of the network without a control, with the names and values of the tool's options. */
 const PARAMETERS = ['nic-bandwidth', 'host-latency', 'router-in', 'router-out', 'packet', 'buffer', 'gamma', 'jitter', 'seed', 'slow-rank', 'routes', 'shared-paths'];
@@ -72,9 +72,9 @@ const store = (value, set) => {
   if (value !== null) set(value);
   return value !== null;
 };
-/** @param {'torus' | 'algorithm' | 'timeline' | 'nodes'} key @param {string} allowed @param {RegExp} valid */
-const textKey = (key, allowed, valid = /^/) => KEYS.set(key, { allowed, write: state => state[key],
-  read: (state, text) => store(valid.test(text) && text.length <= TEXT_MAX ? text : null, some => { state[key] = some; }) });
+/** @param {'torus' | 'algorithm' | 'timeline' | 'nodes'} key @param {string} allowed @param {RegExp} valid @param {number} most characters */
+const textKey = (key, allowed, valid = /^/, most = TEXT_MAX) => KEYS.set(key, { allowed, write: state => state[key],
+  read: (state, text) => store(valid.test(text) && text.length <= most ? text : null, some => { state[key] = some; }) });
 /** @param {'bandwidth' | 'alpha' | 'latency' | 'overhead' | 'step' | 'rank'} key @param {string} allowed @param {RegExp} valid @param {number} least */
 const numberKey = (key, allowed, valid, least = 0) => KEYS.set(key, { allowed, write: state => String(state[key]),
   read: (state, text) => store(valid.test(text) && Number(text) >= least && Number(text) < 1e18 ? Number(text) : null, some => { state[key] = some; }) });
@@ -85,7 +85,7 @@ const sizeKey = key => KEYS.set(key, { allowed: 'a size from 1 to 1024T, for exa
 const NUMBER = /^\d+(\.\d*)?(e[+-]?\d+)?$/i, WHOLE = /^\d{1,9}$/;
 textKey('torus', `a torus of up to ${TEXT_MAX} characters, for example 9x9`);
 textKey('algorithm', `a name of up to ${TEXT_MAX} characters, for example trivance-b`);
-textKey('nodes', 'nodes and ranges of nodes, for example 0-9,16', /^(\d{1,9}(-\d{1,9})?(,\d{1,9}(-\d{1,9})?)*)?$/);
+textKey('nodes', 'nodes and ranges of nodes, for example 0-9,16', /^(\d{1,9}(-\d{1,9})?(,\d{1,9}(-\d{1,9})?)*)?$/, NODES_MAX);
 textKey('timeline', 'an algorithm and a size, for example trivance-b@64K', /^$|^[^@]+@\d+[kmgt]?(i?b)?$/i);
 for (const key of /** @type {const} */ (['delivery', 'model', 'view', 'layout', 'scale']))
   KEYS.set(key, { allowed: CHOICES[key].join(', '), write: state => state[key], read: (state, text) => store(CHOICES[key].includes(text) ? text : null, some => { state[key] = some; }) });
@@ -107,11 +107,11 @@ KEYS.set('chart', {
   },
 });
 KEYS.set('links', {
-  allowed: `up to ${LINKS_MAX} links, for example 3:+0:cut,5:-1:4x`,
-  write: state => state.links.map(link => `${link.rank}:${portText(link.port)}:${link.factor === Infinity ? 'cut' : `${link.factor}x`}`).join(','),
+  allowed: `up to ${LINKS_MAX} links, for example 3:+0:cut,4:+0:one-way,5:-1:4x`,
+  write: state => state.links.map(link => `${link.rank}:${portText(link.port)}:${link.factor < Infinity ? `${link.factor}x` : link.oneWay ? 'one-way' : 'cut'}`).join(','),
   read: (state, text) => {
-    const words = text.split(',').filter(Boolean), found = words.map(word => /^(\d{1,9}):([+-])(\d):(?:cut|(\d{1,9}(?:\.\d{1,9})?)x)$/.exec(word));
-    state.links = found.flatMap(match => (match ? [{ rank: Number(match[1]), port: 2 * Number(match[3]) + (match[2] === '-' ? 1 : 0), factor: match[4] ? Number(match[4]) : Infinity }] : [])).slice(0, LINKS_MAX);
+    const words = text.split(',').filter(Boolean), found = words.map(word => /^(\d{1,9}):([+-])(\d):(?:cut|(one-way)|(\d{1,9}(?:\.\d{1,9})?)x)$/.exec(word));
+    state.links = found.flatMap(match => (match ? [{ rank: Number(match[1]), port: 2 * Number(match[3]) + (match[2] === '-' ? 1 : 0), factor: match[5] ? Number(match[5]) : Infinity, ...(match[4] ? { oneWay: true } : {}) }] : [])).slice(0, LINKS_MAX);
     return words.length === state.links.length;
   },
 });
@@ -176,7 +176,7 @@ export function networkOptions(state) {
 
 /** @param {State} state */
 function linkOptions(state) {
-  return state.links.map(link => link.factor === Infinity ? `--cut=${link.rank}:${portText(link.port)}`
+  return state.links.map(link => link.factor === Infinity ? `--cut=${link.rank}:${portText(link.port)}${link.oneWay ? ':one-way' : ''}`
     : `--slow-link=${link.rank}:${portText(link.port)}:${link.factor}x`);
 }
 
@@ -199,7 +199,7 @@ export const scheduleOptions = (state, file) => (file ? []
 export function questionFor(command, state, file, options) {
   const unchecked = file?.verdict.verdict === 'WRONG' && ['plan', 'simulate'].includes(command) ? ['--unchecked'] : [];
   if (file) return [command, `--schedule=${file.name}`, ...unchecked, ...options.filter(option => !/^--(cut|slow-link|algorithm)=/.test(option))];
-  const used = ['plan', 'picture'].includes(command) ? options.filter(option => !NOT_PLANNED.test(option)) : options;
+  const used = state.nodes || ['plan', 'picture'].includes(command) ? options.filter(option => !NOT_PLANNED.test(option)) : options;
   return state.torus.startsWith('-') ? [command, ...used, '--', state.torus] : [command, state.torus, ...used]; // the torus must not be parsed as an option
 }
 

@@ -302,7 +302,7 @@ class Network:
         return find_limit(self, size, collective)
 
     def explore(self, size: Bytes = "64KiB", *, width: Union[int, str] = "100%", height: int = 720) -> Any:
-        """The explorer with this network, as an ``IPython.display.IFrame`` for Jupyter.
+        """The explorer with this network, or its set of nodes, as an ``IPython.display.IFrame`` for Jupyter.
 
         The page, one file, is put beside the notebook as ``trivance-explorer.html``, unless it is there.
 

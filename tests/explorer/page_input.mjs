@@ -124,7 +124,7 @@ await runTests({
       'most=0': 'most is “0”, expected a size', 'model=fifi': 'model is “fifi”, expected fifo, dateline', 'view=clock&scale=log': 'view is “clock”, expected schedule, network, time, why; scale is “log”, expected time, limit, relative',
       'bandwidth=800Gb/s': 'bandwidth is “800Gb/s”, expected bits per second, for example 8e11', 'bandwidth=0': 'bandwidth is “0”', 'alpha=-1': 'alpha is “-1”, expected nanoseconds', 'latency=1e99': 'latency is',
       'rank=81': 'rank is “81”, expected 0 to 80 on 9x9', 'rank=x': 'rank is “x”, expected a whole number from 0', 'step=99&algorithm=trivance-l': 'the address has step 99, expected 0 to 3 of trivance-l',
-      'links=1:0:cut': 'links is “1:0:cut”, expected up to 100 links, for example 3:+0:cut,5:-1:4x', 'links=1:%2B0:cut,1:%2B1:slow': 'links is', 'links=999:%2B0:cut': '--cut: there is no rank 999', 'nodes=0-': 'nodes is “0-”, expected nodes and ranges of nodes, for example 0-9,16',
+      'links=1:0:cut': 'links is “1:0:cut”, expected up to 100 links, for example 3:+0:cut,4:+0:one-way,5:-1:4x', 'links=1:%2B0:cut,1:%2B1:slow': 'links is', 'links=999:%2B0:cut': '--cut: there is no rank 999', 'nodes=0-': 'nodes is “0-”, expected nodes and ranges of nodes, for example 0-9,16',
       'nodes=0-99': "--nodes: '0-99' is not a node from 0 to 80", 'nodes=3,3': 'node 3 is listed twice', 'packet=1': '--packet: ', 'packet=': 'packet is “”', 'shared-paths=7': '--shared-paths lists dimensions', 'timeline=9': 'timeline is “9”',
       'torus=%E0%A4%A': 'torus is “%E0%A4%A”, expected a torus', [`torus=${'9'.repeat(500)}`]: 'torus is “9999', 'gamma=x': '--gamma', 'routes=any': '--routes', 'buffer=1&view=time': '--buffer requires --model=dateline', 'jitter=2&view=time&most=32': '--jitter',
     };
