@@ -4,6 +4,7 @@ from __future__ import annotations
 import math
 import os
 import pathlib
+import re
 import shutil
 from typing import Any, Dict, Iterable, List, Union
 
@@ -68,8 +69,15 @@ def address(network: Network, size: int) -> str:
     return "&".join(f"{key}={word}" for key, word in words.items())
 
 
-def frame(network: Network, size: int, width: Union[int, str], height: int) -> Any:
+def _length(value: Union[int, str], what: str) -> Union[int, str]:
+    if re.fullmatch(r"[0-9]+(\.[0-9]+)?(px|%|em|rem|vw|vh)?", str(value)):
+        return value
+    raise L.ArgumentError(f"{what} is {value!r}; it is a number of pixels or a length of CSS, for example 720 or '100%'")
+
+
+def frame(network: Network, size: int, width: Union[int, str], height: Union[int, str]) -> Any:
     """See `Network.explore`."""
+    width, height = _length(width, "width"), _length(height, "height")
     display = L.need("IPython.display", "Network.explore, which is for Jupyter,")
     try:
         if not os.path.exists(PAGE):

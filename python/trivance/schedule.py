@@ -136,7 +136,7 @@ class Schedule(L.Handle):
     ArgumentError
         There is no such algorithm.
     UnsupportedError
-        The algorithm does not support the torus or the collective.
+        The algorithm does not support the torus or the collective, or the network has `nodes`.
 
     Examples
     --------
@@ -151,6 +151,9 @@ class Schedule(L.Handle):
 
     def __init__(self, name: str, network: Union[Network, TorusLike], collective: str = "allreduce") -> None:
         net, pointer = as_network(network), c.c_void_p()
+        if net.nodes is not None:
+            raise L.UnsupportedError("schedules by name are for whole networks; for a set of nodes use "
+                                     "network.plan('1MiB').schedule()")
         L.check(L.lib.schedule_create_on(c.byref(pointer), c.byref(net._network), L.text(name, "the name of an algorithm"),
                                          L.collective_code(collective), 0))
         self._take(pointer.value, net)
