@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, List, NamedTuple, Opt
 
 from . import _library as L
 from ._progress import Progress, meter, watch
-from ._units import Bytes, bytes_text, to_bytes, to_list, to_sizes
+from ._units import Bytes, bytes_text, to_bool, to_bytes, to_list, to_sizes
 from .network import Network, TorusLike, as_network
 from .planner import algorithms as list_algorithms, find_algorithm, plan
 from .schedule import Schedule
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: The explorer's colours, by `Algorithm.colour`.
 _COLOURS = ("#1f2933", "#7a3db8", "#1f6fd1", "#d9730d", "#c2255c", "#0f7a52", "#0891a5", "#7a8b00", "#8c5a3c")
+#: Models of links in titles.
+_QUEUES = {"fifo": "one queue per link (fifo)", "dateline": "two channels per link (dateline)"}
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
@@ -80,11 +82,11 @@ class Simulator(L.Handle):
     def run(self, size: Bytes, links: bool = False) -> Simulation:
         """The time with counts of messages and packets and, if `links`, the traffic of every link."""
         result, options = L.Simulation(), L.SimulateOptions.from_buffer_copy(self.network._options)
-        options.link_loads = links
+        options.link_loads = to_bool(links, "links")
         try:
             L.call(L.lib.simulate, self._pointer, c.byref(options), to_bytes(size), c.byref(result))
             return Simulation(result.time_ns, result.messages, result.packets, result.packet_hops,
-                              _link_loads(self.network, result) if links else None)
+                              _link_loads(self.network, result) if options.link_loads else None)
         finally:
             L.lib.simulation_clear(c.byref(result))
 
@@ -222,7 +224,7 @@ class Comparison:
         ax.set_yscale("log" if relative is None else "linear")
         ax.set_xlabel("size in bytes")
         ax.set_ylabel("time in us" if relative is None else f"time / {relative}")
-        ax.set_title(f"{self.collective} on {self.network.torus}")
+        ax.set_title(f"{self.collective} on {self.network.torus}, {_QUEUES[self.network.options['model']]}")
         ax.grid(alpha=0.3)
         ax.legend()
         return ax
@@ -235,7 +237,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         sizes = f"{bytes_text(min(self.sizes))} to {bytes_text(max(self.sizes))}"
-        return f"Comparison({str(self.network.torus)!r}, {list(self.algorithms)}, {sizes})"
+        return f"Comparison({str(self.network.torus)!r}, {list(self.algorithms)}, {sizes}, model={self.network.options['model']!r})"
 
 
 def _colour(name: str) -> Optional[str]:
