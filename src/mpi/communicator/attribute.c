@@ -200,6 +200,7 @@ static int create_keys(void)
         if (code == MPI_SUCCESS)
             state_key = key;
         trv_memory_limit(trv_mpi_settings()->memory_bytes);
+        trv_mpi_log_observe();
     }
     pthread_mutex_unlock(&lock);
     if (code != MPI_SUCCESS)

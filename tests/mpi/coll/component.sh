@@ -51,13 +51,25 @@ for parameter in priority torus topology_file algorithm tune rules_file timeout 
 done
 
 launch 4 "$program" all
-expect_row 'allreduce +trivance[^ ]* +[0-9]{2,}'
-expect_row 'reduce-scatter +trivance'
-expect_row 'allgather +trivance'
+expect_row 'MPI_Iallreduce +trivance[^ ]* +[0-9]{2,}'
+expect_row 'MPIX_Allreduce_init +trivance'
+expect_row 'MPI_Barrier +trivance'
+expect_row 'MPI_Reduce_scatter_block +trivance'
+expect_row 'MPI_Allgather +[^ ]+ +1 ' # and not those of Open MPI in MPI_Comm_split
+expect_row 'MPI_Reduce +mpi +1 .*no schedules'
 if [ -n "$fortran" ]; then
     launch 3 "$fortran"
-    expect_row 'allreduce +trivance[^ ]* +3 '
+    expect_row 'MPI_Allreduce +trivance[^ ]* +2 '
+    expect_row 'MPI_Iallreduce +trivance[^ ]* +1 '
 fi
+
+# TRIVANCE_FALLBACK=error: calls that Open MPI makes for its own purposes, and those of collectives without schedules, do
+# not end the program.
+launch 3 --mca coll_trivance_fallback error "$program" threads
+"$mpirun" -n 2 --mca coll_trivance_priority 60 --mca coll_trivance_torus 2 --mca coll_trivance_fallback error \
+    "$program" all > "$log" 2>&1 && fail "a call that falls back does not end the program"
+grep -q '^trivance: MPI_Iallreduce: left to the MPI library (no blocking call .*; TRIVANCE_FALLBACK=error ends' "$log" ||
+    fail "no reason for the end of the program"
 
 # A wrong value is reported, and the program continues without the component.
 "$mpirun" -n 2 --mca coll_trivance_priority 60 --mca coll_trivance_torus 2y "$program" threads > "$log" 2>&1 ||
