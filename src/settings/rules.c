@@ -97,7 +97,7 @@ static int read_range(const char *text, const char *what, uint64_t *min, uint64_
     return code;
 }
 
-/* Parses a field after the collective: "0-64k", "[8-64]" or "@trivance-l". */
+/* Parses a field after the collective: "0-64k", "[8-64]" or "@trivance-l-grouped". */
 static int read_field(char *field, trv_rule_t *rule, trv_name_check_t *check)
 {
     size_t length = strlen(field);
@@ -148,7 +148,7 @@ int trv_rules_parse_line(trv_rules_t *rules, const char *line, trv_name_check_t 
         if (code < 0)
             code = trv_fail(code,
                             "the rule '%.*s' (column %d): %s; expected COLLECTIVE:SIZES:[RANKS]:@ALGORITHM, for "
-                            "example allreduce:0-64k:[8-64]:@trivance-l",
+                            "example allreduce:0-64k:[8-64]:@trivance-l-grouped",
                             length < 80 ? (int)length : 80, at, (int)(at - line) + 1, trv_last_error());
         else
             code = trv_rules_add(rules, &rule);

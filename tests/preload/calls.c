@@ -1,9 +1,9 @@
 /*
  * Calls collectives of the MPI standard, each once, so that a test can find every one of them in the table of calls.
- * Usage: calls [FUNCTION…]: the functions to call, named as below; default: all
+ * Usage: calls [ROUNDS] [FUNCTION…]: the functions to call, named as below (default: all), in so many rounds
  */
 #include <mpi.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define RANKS_MAX 8
@@ -114,17 +114,20 @@ static void persistent(void)
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
-    wanted = argv + 1;
+    const int counted = argc > 1 && atoi(argv[1]) > 0, rounds = counted ? atoi(argv[1]) : 1;
+    wanted = argv + 1 + counted;
     MPI_Comm_size(WORLD, &ranks);
     for (int r = 0; r < RANKS_MAX; r++) {
         counts[r] = 1;
         places[r] = 0;
         types[r] = MPI_INT;
     }
-    blocking();
-    nonblocking();
-    neighbors();
-    persistent();
+    for (int round = 0; round < rounds; round++) {
+        blocking();
+        nonblocking();
+        neighbors();
+        persistent();
+    }
     MPI_Finalize();
     return 0;
 }
