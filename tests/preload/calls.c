@@ -1,6 +1,6 @@
 /*
  * Calls collectives of the MPI standard, each once, so that a test can find every one of them in the table of calls.
- * Usage: calls [ROUNDS] [FUNCTION…]: the functions to call, named as below (default: all), in so many rounds
+ * Usage: calls [ROUNDS] [FUNCTION…]: the functions to call, named as below (default: all); the number of rounds
  */
 #include <mpi.h>
 #include <stdlib.h>
