@@ -50,7 +50,8 @@ static void trivance_takes_log3_steps(void **state)
     (void)state;
     for (int a = 0; a < trv_algorithms_count(); a++) {
         const trv_algorithm_t *algorithm = trv_algorithm_at(a);
-        if (strncmp(trv_algorithm_name(algorithm), "trivance", 8) != 0)
+        if (strncmp(trv_algorithm_name(algorithm), "trivance", 8) != 0 ||
+            trv_algorithm_supports(algorithm, &(trv_torus_t){.dims = 1, .size = {3}, .ranks = 3}, TRV_ALLREDUCE))
             continue;
         for (size_t t = 0; t < TORI; t++) {
             trv_schedule_t *s = make(tori[t], trv_algorithm_name(algorithm), TRV_ALLREDUCE);

@@ -70,6 +70,21 @@ static void schedule_adapt(trv_schedule_t *schedule, const trv_algorithm_t *algo
         schedule->messages_per_port *= 2;
 }
 
+/* Creates the rows that are lines. An algorithm for any network finds its own way around cuts, which are only checked. */
+static int create_rows(trv_schedule_t *schedule, const trv_algorithm_t *algorithm, double avoid)
+{
+    const trv_network_t *network = schedule->network;
+    const trv_network_t whole = {TRV_NETWORK, .torus = network->torus};
+    if (!algorithm->any_network)
+        return trv_rows_create(&schedule->rows, network, avoid);
+    if (isfinite(avoid))
+        return trv_fail(TRV_ERR_UNSUPPORTED, "%s does not avoid slow links; leave out @%g", algorithm->name, avoid);
+    int rc = trv_rows_create_any(&schedule->rows, network);
+    trv_rows_destroy(schedule->rows);
+    schedule->rows = NULL;
+    return rc ? rc : trv_rows_create(&schedule->rows, &whole, avoid);
+}
+
 int trv_schedule_create_on(trv_schedule_t **schedule, const trv_network_t *network, const char *name,
                            trv_collective_t collective, int root)
 {
@@ -86,8 +101,7 @@ int trv_schedule_create_on(trv_schedule_t **schedule, const trv_network_t *netwo
     if (!s)
         return trv_fail_memory();
     s->network = network;
-    rc = trv_rows_create(&s->rows, algorithm->any_network ? &(trv_network_t){TRV_NETWORK, .torus = network->torus} : network,
-                         avoid);
+    rc = create_rows(s, algorithm, avoid);
     if (!rc && network->routes == TRV_ROUTES_FIXED)
         rc = trv_rows_create(&s->fixed_rows, network, INFINITY);
     if (!rc)

@@ -49,7 +49,10 @@ static int disjoint_trees_create(trv_schedule_t *schedule)
     options_t options;
     trv_tree_edge_t *edge = NULL;
     int rc = read_options(schedule->parameters, &options);
-    const int trees = rc ? rc : trv_packing_find(schedule->network, schedule->root, &edge);
+    const int directions = schedule->collective == TRV_BROADCAST ? TRV_FROM_ROOT
+                           : schedule->collective == TRV_REDUCE  ? TRV_TO_ROOT
+                                                                 : TRV_FROM_ROOT | TRV_TO_ROOT;
+    const int trees = rc ? rc : trv_packing_find(schedule->network, schedule->root, directions, &edge);
     if (trees < 0)
         return trees;
     trv_tree_edge_t *streams = malloc((size_t)trees * (size_t)options.streams * ranks * sizeof *streams);

@@ -92,6 +92,7 @@ static void record_values(const holdings_t *h, trv_progress_t *progress, int aft
 {
     const trv_verifier_t *v = &h->v;
     const int64_t per_column = v->units / progress->columns;
+    const bool one = trv_schedule_shape(v->schedule)->before != TRV_EVERY_RANK; /* contributor to each unit */
     const bool exchanges = trv_schedule_shape(v->schedule)->exchanges; /* a rank holds each unit of one other */
     const float each = progress->full / (exchanges ? 1 : (float)v->contributors);
     for (int rank = 0; rank < v->ranks; rank++) {
@@ -103,7 +104,7 @@ static void record_values(const holdings_t *h, trv_progress_t *progress, int aft
                 int has = (int)(v->sum[c / 64] >> c % 64 & 1);
                 held += has;
                 if (!progress->by_block)
-                    row[v->contributors == 1 ? trv_schedule_source(v->schedule, rank, u) : c] = (float)has;
+                    row[one ? trv_schedule_source(v->schedule, rank, u) : c] = (float)has;
             }
             if (progress->by_block)
                 row[u / per_column] += each * (float)held / (float)per_column;

@@ -93,7 +93,7 @@ static int find_contributor(trace_t *trace, int rank)
     int rc = trace_replay(trace, step_values);
     if (!rc)
         trace->contributor = wrong_contributor(trace, rank);
-    if (trace->contributor >= 0 && one->contributors == 1)
+    if (trace->contributor >= 0 && trv_schedule_shape(one->schedule)->before != TRV_EVERY_RANK)
         trace->contributor = trv_schedule_source(one->schedule, rank, trace->unit);
     return rc;
 }

@@ -43,7 +43,7 @@ void trv_values_start(trv_verifier_t *v, int stream)
     size_t cells = (size_t)v->ranks * (size_t)v->registers * (size_t)v->count;
     memset(v->cell, 0, cells * (size_t)v->stride * sizeof *v->cell);
     memset(v->expected, 0, (size_t)v->count * sizeof *v->expected);
-    if (v->contributors == 1) {
+    if (trv_schedule_shape(v->schedule)->before != TRV_EVERY_RANK) {
         for (int64_t u = 0; u < v->count; u++) {
             const int source = trv_schedule_source(v->schedule, 0, v->first + u);
             if (source >= 0)

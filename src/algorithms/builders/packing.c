@@ -54,7 +54,7 @@ static int link_into(const packing_t *p, int rank, int port)
     return from < 0 ? -1 : link_from(p, from, port ^ 1);
 }
 
-static void find_neighbours(packing_t *p, const trv_network_t *network)
+static void find_neighbours(packing_t *p, const trv_network_t *network, int directions)
 {
     for (int rank = 0; rank < p->ranks; rank++)
         for (int port = 0; port < p->ports; port++) {
@@ -63,9 +63,13 @@ static void find_neighbours(packing_t *p, const trv_network_t *network)
             const bool exists = size > 1 && (!trv_torus_is_line(p->torus, d) || (at >= 0 && at < size));
             p->neighbour[link_from(p, rank, port)] = exists ? trv_torus_shift(p->torus, rank, d, sign) : -1;
         }
-    for (int i = 0; i < network->slow_links; i++)
-        if (isinf(network->slow_link[i].factor))
-            p->used[link_from(p, network->slow_link[i].rank, network->slow_link[i].port)] = true;
+    for (int i = 0; i < network->slow_links; i++) {
+        const trv_slow_link_t *cut = &network->slow_link[i];
+        if (isinf(cut->factor) && directions & TRV_FROM_ROOT)
+            p->used[link_from(p, cut->rank, cut->port)] = true;
+        if (isinf(cut->factor) && directions & TRV_TO_ROOT)
+            p->used[link_from(p, p->neighbour[link_from(p, cut->rank, cut->port)], cut->port ^ 1)] = true;
+    }
 }
 
 /* ---- Paths to one rank --------------------------------------------------------------------------------------------- */
@@ -269,12 +273,12 @@ static void packing_clear(packing_t *p)
     }
 }
 
-int trv_packing_find(const trv_network_t *network, int root, trv_tree_edge_t **edge)
+int trv_packing_find(const trv_network_t *network, int root, int directions, trv_tree_edge_t **edge)
 {
     packing_t packing = {.torus = &network->torus, .ports = 2 * network->torus.dims, .ranks = network->torus.ranks};
     int rc = packing_allocate(&packing, edge);
     if (!rc) {
-        find_neighbours(&packing, network);
+        find_neighbours(&packing, network, directions);
         count_trees(&packing, root, *edge);
         rc = packing.trees;
     }

@@ -14,8 +14,12 @@
 
 #include "algorithms/builders/spanning.h"
 
+/* The directions in which messages cross the links of a tree: from the root, towards it, or both. No link in such a
+ * direction is cut. */
+enum { TRV_FROM_ROOT = 1, TRV_TO_ROOT = 2 };
+
 /* Fills in edge[tree * ranks + rank] (allocated; the caller frees it), where an edge's step is the depth of its parent,
  * and returns the number of trees: 1 … 2D. Errors: TRV_ERR_UNSUPPORTED if a rank cannot be reached; TRV_ERR_MEMORY. */
-int trv_packing_find(const trv_network_t *network, int root, trv_tree_edge_t **edge);
+int trv_packing_find(const trv_network_t *network, int root, int directions, trv_tree_edge_t **edge);
 
 #endif
