@@ -122,7 +122,7 @@ typedef struct cli_sweep_rows {
     int64_t done_capacity;
     bool limit;      /* rows have the columns of --limit */
     double *time_ns; /* of every point, for a plot; NAN: it has none */
-    bool numbers; /* at least one of its rows is not an error */
+    bool numbers;    /* at least one of its rows is not an error */
 } cli_sweep_rows_t;
 
 /* The format of a path that ends in .csv or .jsonl; TRV_ERR_ARGUMENT with a message otherwise. */
