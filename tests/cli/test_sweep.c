@@ -411,7 +411,8 @@ static void test_left_out(void **state)
     assert_null(strstr(all.out, ",ring,\"ring supports"));
     assert_non_null(strstr(all.out, "\n8,ring,64,"));
     assert_non_null(strstr(all.err, "trivance sweep: 10 of "));
-    assert_non_null(strstr(named.out, "\n8x8,ring,64,,,,ring,\"ring supports"));
+    assert_non_null(strstr(named.out, "\n8x8,ring,64,fifo,head,800000000000,12800000000000,1500,100,100,50,50,8192,,,,"
+                                      "ring,\"ring supports"));
     assert_string_equal(named.err, "");
     expect_code(all, 0, NULL);
     expect_code(named, 0, NULL);
