@@ -167,12 +167,3 @@ int trv_torus_displace(const trv_torus_t *torus, int rank, int displacement, int
         at[d] = (at[d] + (sign < 0 ? torus->size[d] - by[d] : by[d])) % torus->size[d];
     return trv_torus_rank(torus, at);
 }
-
-int trv_torus_active(const trv_torus_t *torus, int *active)
-{
-    int count = 0;
-    for (int d = 0; d < torus->dims; d++)
-        if (torus->size[d] > 1)
-            active[count++] = d;
-    return count;
-}

@@ -30,6 +30,13 @@ TRV_API int trv_torus_shift(const trv_torus_t *torus, int rank, int dimension, i
 TRV_API int trv_torus_displace(const trv_torus_t *torus, int rank, int displacement, int sign);
 
 /* The dimensions with more than one rank, ascending (up to TRV_DIMS_MAX); returns how many there are. */
-int trv_torus_active(const trv_torus_t *torus, int *active);
+static inline int trv_torus_active(const trv_torus_t *torus, int *active)
+{
+    int count = 0;
+    for (int d = 0; d < torus->dims; d++)
+        if (torus->size[d] > 1)
+            active[count++] = d;
+    return count;
+}
 
 #endif

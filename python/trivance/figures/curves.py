@@ -11,7 +11,7 @@ from typing import Any, TextIO
 from matplotlib.ticker import FuncFormatter, LogLocator  # type: ignore[import]
 
 from ..simulation import _COLOURS, _colour
-from .draw import INK, MARKERS, axes_of, exactly
+from .draw import INK, MARKERS, MUTED, axes_of, exactly
 from .write import output
 
 
@@ -36,15 +36,22 @@ def draw(data: dict[str, Any], stream: TextIO) -> None:
     colours = [_colour(curve["name"]) for curve in data["curves"]]
     spare = [colour for colour in _COLOURS if colour not in colours]
     every = sorted({size for curve in (*data["curves"], data["limit"]) for size in curve["bytes"]})
+    rows = -(-(len(data["curves"]) + 1) // 4)
     with axes_of(data["title"], stream) as axes:
+        height = 4.4 + max(0, rows - 2) * 0.22
+        axes.figure.set_size_inches(7.6, height)
+        axes.set_position((0.125, 1 - 3.3 / height, 0.855, 3.0 / height))
         axes.set_yscale("log", subs=())
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.yaxis.set_major_formatter(FuncFormatter(_time_text))
         for i, (curve, colour) in enumerate(zip(data["curves"], colours)):
             known = [(size, ns) for size, ns in zip(curve["bytes"], curve["ns"]) if ns is not None]
-            axes.plot(*zip(*known), label=curve["name"], linewidth=1.8, marker=MARKERS[i % len(MARKERS)], markersize=4,
-                      color=colour or (spare.pop(0) if spare else None))
-        axes.plot(data["limit"]["bytes"], data["limit"]["ns"], label="limit (lower bound)", color=INK, linewidth=1.3,
+            planned = curve["name"] == "planned"
+            if not known:
+                continue
+            axes.plot(*zip(*known), label=curve["name"], linewidth=2.6 if planned else 1.6, marker=MARKERS[i % len(MARKERS)], markersize=4,
+                      color=INK if planned else colour or (spare.pop(0) if spare else None))
+        axes.plot(data["limit"]["bytes"], data["limit"]["ns"], label="limit (lower bound)", color=MUTED, linewidth=1.5,
                   linestyle="--")
         ticks = _size_ticks(every)
         axes.set_xscale("log", base=2)

@@ -11,7 +11,7 @@
 #include "cli/shared/progress.h"
 #include "cli/shared/tool.h"
 #include "cli/shared/input.h"
-#include "cli/shared/limit.h"
+#include "cli/shared/lower_bound.h"
 #include "base/text/parse.h"
 #include "cli/plan/plan.h"
 #include "cli/plan/query.h"
@@ -84,7 +84,8 @@ static const cli_option_t option[] =
 
 static const cli_mode_t mode[] = {
     {"nodes", "--nodes selects plans for some nodes of a torus", PLANNER_READS " bytes", "8x8 --nodes=0-9"},
-    {"all-sizes", "--all-sizes selects the plans for all sizes on a torus", PLANNER_READS " limit plot", "8x8 --all-sizes"},
+    {"all-sizes", "--all-sizes selects the plans for all sizes on a torus", PLANNER_READS " limit plot",
+     "8x8 --all-sizes"},
     {"why", "--why explains the plan for one size on a torus", PLANNER_READS " bytes limit", "8x8 --why --bytes=1K"},
     {"schedule", CLI_FILE_ABOUT, SHOWN_READS " unchecked", "--schedule=nine.json"},
     {NULL, NULL, SHOWN_READS " TORUS algorithm chain collective consistent idempotent memory messages-per-port", "9"},

@@ -92,7 +92,7 @@ const cli_command_t cli_simulate_command = {
     .more = cli_network_options,
     .repeated = CLI_NETWORK_REPEATED,
     .examples = "trivance simulate 8x8\n"
-                "trivance simulate 27x27 --algorithm=trivance,swing --bytes=8M --model=fifo --bandwidth=1.6Tb/s\n"
+                "trivance simulate 27x27 --algorithm=trivance,swing --bytes=8M --bandwidth=1.6Tb/s\n"
                 "trivance simulate 9 --algorithm=trivance-b --bytes=64K --trace=trace.json\n"
                 "trivance simulate 8x8 --algorithm=all --bytes=1K,64K,4M --ranking\n"
                 "trivance simulate 8x8 --slow-link=0:+0:4x\n"
@@ -153,8 +153,8 @@ static const char *check_values(const cli_simulate_t *job)
         return "--ranking prints a table; for --format=json or csv use --limit, which adds the column limit_ratio";
     if (job->ranking && job->sizes > CLI_RANKING_SIZES_MAX)
         return "--ranking shows up to 8 sizes side by side, for example --bytes=1K,64K,4M";
-    if (job->plot && (job->tori.count > 1 || job->sizes == 1 ||
-                      (!job->sizes && (job->schedule || job->links || job->trace))))
+    if (job->plot &&
+        (job->tori.count > 1 || job->sizes == 1 || (!job->sizes && (job->schedule || job->links || job->trace))))
         return "--plot draws the times of one torus over several sizes, for example "
                "`trivance simulate 8x8 --bytes=1K:64M --plot=times.svg`";
     if (job->trace && (job->tori.count > 1 || job->sizes > 1 || (!job->schedule && !job->selection.single)))

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/shared/limit.h"
+#include "cli/shared/lower_bound.h"
 #include "cli/shared/tool.h"
 #include "cli/sweep/sweep.h"
 #include "base/ascending.h"
@@ -359,7 +359,12 @@ int cli_sweep_rows_open(cli_sweep_rows_t *rows, const cli_sweep_grid_t *grid, co
 {
     char *header = NULL;
     size_t size = 0;
-    *rows = (cli_sweep_rows_t){.path = path, .format = format, .grid = grid, .descriptor = -1, .limit = limit, .time_ns = time_ns};
+    *rows = (cli_sweep_rows_t){.path = path,
+                               .format = format,
+                               .grid = grid,
+                               .descriptor = -1,
+                               .limit = limit,
+                               .time_ns = time_ns};
     if (!path) {
         cli_column_t column[CLI_COLUMNS_MAX];
         int columns = list_columns(rows, column);

@@ -44,7 +44,8 @@ int cli_plot_check(const char *path)
 {
     const char *dot = strrchr(path, '.');
     if (!dot || strcmp(dot, ".svg") != 0)
-        return trv_fail(TRV_ERR_ARGUMENT, "--plot: the name '%.200s' must end in .svg, for example --plot=times.svg", path);
+        return trv_fail(TRV_ERR_ARGUMENT, "--plot: the name '%.200s' must end in .svg, for example --plot=times.svg",
+                        path);
     int rc = check_place(path);
     if (!rc && !cli_find_python())
         rc = trv_fail(TRV_ERR_ARGUMENT, "--plot: there is no python3 with numpy, matplotlib and the package trivance; "
