@@ -115,8 +115,8 @@ static int make(explore_ask_t *ask, const cli_tori_t *tori, trv_schedule_t **sch
     planned.buffer_bytes = 0;
     if (ask->node_list)
         return make_on_nodes(ask, &tori->torus[0], &planned, schedule);
-    return cli_choose(&ask->selection.choice[0], &tori->torus[0], ask->collective, &planned, NULL, ask->bytes, schedule,
-                      &time);
+    return cli_choose(&ask->selection.choice[0], &tori->torus[0], ask->collective, 0, &planned, NULL, ask->bytes,
+                      schedule, &time);
 }
 
 /* Returns -1 to continue, else the exit code, after an error message. */

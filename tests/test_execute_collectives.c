@@ -4,7 +4,7 @@
  */
 #include "test_execute_world.h"
 
-static const char *const tori[] = {"1", "2",   "3",   "5",    "8",     "9",     "1x1",   "2x2",   "3x3",    "2x3",
+static const char *const tori[] = {"1",   "2",   "3",   "5",  "8",     "9",    "1x1",   "2x2",   "3x3",     "2x3",
                                    "4x4", "5x7", "1x9", "8m", "2x2x2", "3mx4", "5mx4m", "3x3x3", "2x3x2x2", "4x8"};
 
 static void run(const trv_schedule_t *schedule)

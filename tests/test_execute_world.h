@@ -29,7 +29,7 @@ typedef struct world {
     char **input, **output;
     int ranks;
     trv_collective_t collective;
-    int root; /* of a rooted collective */
+    int root;                    /* of a rooted collective */
     size_t count, size, in, out; /* elements of a plan; bytes of an element; maximum elements of input and output */
 } world_t;
 

@@ -56,6 +56,9 @@ typedef struct trv_paper_cost {
 TRV_API void trv_algorithm_paper_cost(const trv_algorithm_t *algorithm, const trv_torus_t *torus,
                                       trv_paper_cost_t *paper);
 
+/* Whether the algorithm supports the collective on any torus. */
+TRV_API bool trv_algorithm_has_collective(const trv_algorithm_t *algorithm, trv_collective_t collective);
+
 /* Returns 0 if the algorithm supports the torus and the collective, otherwise TRV_ERR_UNSUPPORTED with the reason. */
 TRV_API int trv_algorithm_supports(const trv_algorithm_t *algorithm, const trv_torus_t *torus,
                                    trv_collective_t collective);

@@ -40,7 +40,8 @@ static int bine_supports(const trv_torus_t *torus, trv_collective_t collective)
     (void)collective;
     for (int d = 0; d < torus->dims; d++)
         if (!trv_is_power(2, torus->size[d]))
-            return trv_fail(TRV_ERR_UNSUPPORTED, "bine supports only sizes that are powers of two, not %s; use binomial",
+            return trv_fail(TRV_ERR_UNSUPPORTED,
+                            "bine supports only sizes that are powers of two, not %s; use binomial",
                             trv_torus_format(torus, text, sizeof text));
     return TRV_OK;
 }

@@ -22,8 +22,8 @@ static int read_chunks(const char *text, int *chunks)
         return TRV_OK;
     const long value = *text >= '0' && *text <= '9' ? strtol(text, &end, 10) : 0;
     if (!end || *end || value < 1 || value > CHUNKS_MAX)
-        return trv_fail(TRV_ERR_ARGUMENT, "chain: '%.40s' is not a number of chunks from 1 to %d; for example chain:64", text,
-                        CHUNKS_MAX);
+        return trv_fail(TRV_ERR_ARGUMENT, "chain: '%.40s' is not a number of chunks from 1 to %d; for example chain:64",
+                        text, CHUNKS_MAX);
     *chunks = (int)value;
     return TRV_OK;
 }

@@ -35,10 +35,11 @@ static int read_options(const char *text, options_t *options)
     const bool more = end && *end == ':' && end[1] >= '0' && end[1] <= '9';
     const long streams = more ? strtol(end + 1, &end, 10) : options->streams;
     if (!end || *end || chunks < 1 || chunks > CHUNKS_MAX || streams < 1 || streams > STREAMS_MAX)
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "disjoint-trees: '%.40s' is not a number of chunks from 1 to %d and, after a colon, of streams on "
-                        "every tree from 1 to %d; for example disjoint-trees:64:4",
-                        text, CHUNKS_MAX, STREAMS_MAX);
+        return trv_fail(
+            TRV_ERR_ARGUMENT,
+            "disjoint-trees: '%.40s' is not a number of chunks from 1 to %d and, after a colon, of streams on "
+            "every tree from 1 to %d; for example disjoint-trees:64:4",
+            text, CHUNKS_MAX, STREAMS_MAX);
     *options = (options_t){(int)chunks, (int)streams};
     return TRV_OK;
 }

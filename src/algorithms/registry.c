@@ -56,12 +56,20 @@ bool trv_algorithm_baseline(const trv_algorithm_t *algorithm) { return algorithm
 int trv_algorithm_colour(const trv_algorithm_t *algorithm) { return algorithm->colour; }
 bool trv_algorithm_latency_optimal(const trv_algorithm_t *algorithm) { return algorithm->latency_optimal; }
 
+bool trv_algorithm_has_collective(const trv_algorithm_t *algorithm, trv_collective_t collective)
+{
+    if (algorithm->collectives)
+        return algorithm->collectives >> collective & 1;
+    return collective == TRV_ALLREDUCE || (collective <= TRV_ALLGATHER && !algorithm->latency_optimal);
+}
+
 int trv_algorithm_supports(const trv_algorithm_t *algorithm, const trv_torus_t *torus, trv_collective_t collective)
 {
-    if (algorithm->collectives ? !(algorithm->collectives >> collective & 1) : collective > TRV_ALLGATHER)
+    if (!trv_algorithm_has_collective(algorithm, collective) && (algorithm->collectives || collective > TRV_ALLGATHER))
         return trv_fail(TRV_ERR_UNSUPPORTED, "%s does not support %s; `trivance list --collective=%s` lists what does",
-                        algorithm->name, trv_collective_shape(collective)->title, trv_collective_shape(collective)->name);
-    if (!algorithm->collectives && algorithm->latency_optimal && collective != TRV_ALLREDUCE)
+                        algorithm->name, trv_collective_shape(collective)->title,
+                        trv_collective_shape(collective)->name);
+    if (!trv_algorithm_has_collective(algorithm, collective))
         return trv_fail(TRV_ERR_UNSUPPORTED,
                         "%s sends whole vectors and supports only AllReduce; for Reduce-Scatter and AllGather use a "
                         "bandwidth-optimal algorithm, for example trivance-b",

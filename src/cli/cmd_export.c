@@ -123,7 +123,7 @@ static int run(options_t *options)
         options->network.options.alpha_ns = options->alpha_ns;
         rc = cli_network_finish(&options->network, &options->tori.torus[0]);
         if (!rc)
-            rc = cli_choose(&options->selection.choice[0], &options->tori.torus[0], options->collective,
+            rc = cli_choose(&options->selection.choice[0], &options->tori.torus[0], options->collective, 0,
                             &options->network.options, NULL, bytes, &schedule, &time);
         if (!rc && !options->unchecked && cli_check_routes(schedule, &options->network.options)) {
             trv_schedule_destroy(schedule);
@@ -157,7 +157,7 @@ static int read_option(void *context, int key)
     switch (key) {
     case 'f': return read_format(optarg, &options->format);
     case 'a': return cli_select(optarg, &options->selection);
-    case 'c': return cli_parse_collective(optarg, &options->collective);
+    case 'c': return cli_parse_mpi_collective(optarg, &options->collective);
     case 'b': return trv_parse_vector(optarg, &options->bytes);
     case 's': options->schedule = optarg; return TRV_OK;
     case OPTION_UNCHECKED: options->unchecked = true; return TRV_OK;

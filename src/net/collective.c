@@ -15,8 +15,9 @@ int trv_net_check_buffers(const trv_net_comm_t *comm, trv_collective_t collectiv
                           size_t count, const void *input, const void *output)
 {
     int rc = trv_count_check(collective, elements, count, comm->size);
-    return rc < 0 ? rc : trv_buffers_check(collective, count * trv_elements_size(elements), comm->size, false, input,
-                                            output);
+    return rc < 0
+               ? rc
+               : trv_buffers_check(collective, count * trv_elements_size(elements), comm->size, false, input, output);
 }
 
 uint64_t trv_net_vector_bytes(const trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,

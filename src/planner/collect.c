@@ -73,7 +73,7 @@ int trv_candidates_collect(trv_candidates_t *list, bool consistent)
         if (!trv_algorithm_at(i)->candidates)
             rc = add_single(list, trv_algorithm_at(i));
     for (int i = trv_algorithms_count() - 1; i >= 0 && !rc; i--)
-        if (trv_algorithm_at(i)->candidates)
+        if (trv_algorithm_at(i)->candidates && trv_algorithm_has_collective(trv_algorithm_at(i), list->collective))
             rc = trv_algorithm_at(i)->candidates(&collector);
     for (int i = 0; i < trv_algorithms_count() && !rc; i++)
         if (trv_algorithm_at(i)->candidates && !is_listed(list, trv_algorithm_name(trv_algorithm_at(i))))
@@ -95,7 +95,7 @@ int trv_candidates_collect_lines(trv_candidates_t *list, unsigned lines, bool co
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
         if (!algorithm->candidates)
             rc = add_single(list, algorithm);
-        else if (algorithm->lines)
+        else if (algorithm->lines && trv_algorithm_has_collective(algorithm, list->collective))
             rc = algorithm->candidates(&collector);
     }
     return rc;

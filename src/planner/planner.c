@@ -125,10 +125,10 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
     if (!rc)
         rc = trv_packets_check_shared_paths(network, torus->dims);
     if (!rc)
-        rc = trv_collective_has_root(collective)               ? trv_rooted_create(planner, network)
-             : trv_timing_is_nonuniform(torus, network) ? trv_nonuniform_create(planner, network)
-                                                        : trv_candidates_collect(&planner->list,
-                                                                                 planner->constraints.consistent);
+        rc = trv_collective_has_root(collective) ? trv_rooted_create(planner, network)
+             : trv_timing_is_nonuniform(torus, network)
+                 ? trv_nonuniform_create(planner, network)
+                 : trv_candidates_collect(&planner->list, planner->constraints.consistent);
     if (rc)
         trv_planner_destroy(planner);
     else

@@ -12,8 +12,8 @@
 #include "planner/constraints.h"
 #include "planner/timing.h"
 
-#define PARTS_MAX   2   /* schedules of an allgather or reduce-scatter that are tried after the best tree */
-#define DISJOINT    2   /* numbers of chunks and streams that are tried */
+#define PARTS_MAX   2 /* schedules of an allgather or reduce-scatter that are tried after the best tree */
+#define DISJOINT    2 /* numbers of chunks and streams that are tried */
 #define CHUNKS_MAX  1024
 #define STREAMS_MAX 8
 
@@ -153,7 +153,9 @@ typedef struct disjoint {
 static trv_model_t disjoint_model(int depth, int trees, int chunks, int streams)
 {
     const double steps = depth + chunks - 1;
-    trv_model_t model = {.steps = steps, .hops = steps, .load = steps / ((double)trees * streams * chunks),
+    trv_model_t model = {.steps = steps,
+                         .hops = steps,
+                         .load = steps / ((double)trees * streams * chunks),
                          .busy = steps / ((double)trees * chunks)};
     trv_model_messages(&model, chunks, trees * streams);
     return model;

@@ -76,7 +76,8 @@ int trv_sample_schedule(const trv_planner_t *planner, const char *name, uint64_t
     const trv_torus_t *torus = &planner->list.network.torus;
     trv_timing_traffic_t traffic = {0};
     trv_schedule_t *schedule;
-    int rc = trv_schedule_create_on(&schedule, &planner->list.network, name, planner->list.collective, planner->list.root);
+    int rc = trv_schedule_create_on(&schedule, &planner->list.network, name, planner->list.collective,
+                                    planner->list.root);
     if (rc)
         return rc;
     traffic.step = calloc((size_t)trv_schedule_steps(schedule) + 1, sizeof *traffic.step);

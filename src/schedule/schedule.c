@@ -20,9 +20,10 @@ int trv_collective_check(trv_collective_t collective, int root, int ranks)
     if (root != 0 && !trv_collective_has_root(collective))
         return trv_fail(TRV_ERR_ARGUMENT, "root %d: %s has no root; pass 0", root,
                         trv_collective_shape(collective)->title);
-    return root >= 0 && root < ranks ? TRV_OK
-                                     : trv_fail(TRV_ERR_ARGUMENT, "there is no root %d among %d ranks; roots are 0 to %d",
-                                                root, ranks, ranks - 1);
+    return root >= 0 && root < ranks
+               ? TRV_OK
+               : trv_fail(TRV_ERR_ARGUMENT, "there is no root %d among %d ranks; roots are 0 to %d", root, ranks,
+                          ranks - 1);
 }
 
 trv_schedule_t *trv_schedule_allocate(const trv_torus_t *torus, const char *name, trv_collective_t collective, int root)
@@ -165,8 +166,8 @@ int trv_schedule_source(const trv_schedule_t *schedule, int rank, int64_t unit)
         return shape->before == TRV_ROOT ? schedule->root : trv_schedule_owner(schedule, unit);
     if (!shape->exchanges)
         return -1;
-    return trv_torus_displace(&schedule->torus, rank, (int)(unit / (trv_schedule_units(schedule) / schedule->torus.ranks)),
-                           -1);
+    return trv_torus_displace(&schedule->torus, rank,
+                              (int)(unit / (trv_schedule_units(schedule) / schedule->torus.ranks)), -1);
 }
 
 int64_t trv_message_units(const trv_schedule_t *schedule, const trv_message_t *message)

@@ -116,6 +116,7 @@ int trv_schedule_set_weights(trv_schedule_t *schedule, const int *weight);
 
 /* Allocates an empty schedule (algorithms/algorithm.h, trv_algorithm.create, lists its contents); NULL when out of
  * memory. */
-trv_schedule_t *trv_schedule_allocate(const trv_torus_t *torus, const char *name, trv_collective_t collective, int root);
+trv_schedule_t *trv_schedule_allocate(const trv_torus_t *torus, const char *name, trv_collective_t collective,
+                                      int root);
 
 #endif

@@ -25,8 +25,8 @@ static trv_tree_edge_t edge_of(const trv_schedule_t *schedule, const rows_t *row
         const trv_row_edge_t *row = &rows->edge[at][trv_torus_coordinate(&schedule->torus, rank, d)];
         if (row->parent >= 0)
             edge = (trv_tree_edge_t){.parent = trv_torus_move(&schedule->torus, rank, d, row->parent),
-                                .step = before + row->level,
-                                .port = trv_port(d, row->sign)};
+                                     .step = before + row->level,
+                                     .port = trv_port(d, row->sign)};
         before += rows->levels[at];
     }
     return edge;
@@ -53,8 +53,8 @@ int trv_dimension_trees_create(trv_schedule_t *schedule, trv_row_tree_t *tree, b
     for (int s = 0; s < streams && !rc; s++) {
         for (int i = 0; i < rows.active; i++) {
             const int d = rows.dimension[i];
-            rows.levels[i] = tree(torus->size[d], is_line(schedule, d),
-                                  trv_torus_coordinate(torus, schedule->root, d), s >= rows.active, rows.edge[i]);
+            rows.levels[i] = tree(torus->size[d], is_line(schedule, d), trv_torus_coordinate(torus, schedule->root, d),
+                                  s >= rows.active, rows.edge[i]);
         }
         for (int rank = 0; rank < torus->ranks; rank++)
             edge[(size_t)s * (size_t)torus->ranks + (size_t)rank] = edge_of(schedule, &rows, s, rank);

@@ -19,11 +19,11 @@ typedef struct candidate {
 } candidate_t;
 
 typedef struct tree {
-    trv_tree_edge_t *edge;   /* per rank */
-    bool *has;               /* per rank: it belongs to the tree */
-    candidate_t *candidate;  /* links that leave ranks of the tree, a circular queue */
-    int first, count;        /* of the queue */
-    int rejected;            /* candidates that were rejected since the last link was added */
+    trv_tree_edge_t *edge;  /* per rank */
+    bool *has;              /* per rank: it belongs to the tree */
+    candidate_t *candidate; /* links that leave ranks of the tree, a circular queue */
+    int first, count;       /* of the queue */
+    int rejected;           /* candidates that were rejected since the last link was added */
     int ranks;
 } tree_t;
 
@@ -34,12 +34,12 @@ typedef struct packing {
     bool *used;     /* per link: it belongs to a tree */
     tree_t tree[TRV_PORTS_MAX];
     /* Paths to one rank: */
-    bool *path;                        /* per link: it belongs to a path */
-    int *touched, touches;             /* links in `path` */
-    int start[TRV_PORTS_MAX];          /* the rank at which path i begins; -1: there is none yet */
-    via_t *via;                        /* per rank, during one search */
-    int *via_link;                     /* the link, or the tree */
-    int after_tree[TRV_PORTS_MAX];     /* where the path of tree i would begin instead */
+    bool *path;                    /* per link: it belongs to a path */
+    int *touched, touches;         /* links in `path` */
+    int start[TRV_PORTS_MAX];      /* the rank at which path i begins; -1: there is none yet */
+    via_t *via;                    /* per rank, during one search */
+    int *via_link;                 /* the link, or the tree */
+    int after_tree[TRV_PORTS_MAX]; /* where the path of tree i would begin instead */
     bool tree_visited[TRV_PORTS_MAX];
     int *queue;
 } packing_t;
@@ -97,8 +97,14 @@ static void add_path(packing_t *p, int rank, int t)
     for (;;) {
         const int link = p->via_link[rank];
         switch (p->via[rank]) {
-        case VIA_LINK: set_path(p, link, true); rank = p->neighbour[link]; break;
-        case VIA_CANCEL: set_path(p, link, false); rank = link / p->ports; break;
+        case VIA_LINK:
+            set_path(p, link, true);
+            rank = p->neighbour[link];
+            break;
+        case VIA_CANCEL:
+            set_path(p, link, false);
+            rank = link / p->ports;
+            break;
         case VIA_TREE: rank = p->start[link] = p->after_tree[link]; break;
         default: return;
         }
@@ -254,7 +260,8 @@ static int packing_allocate(packing_t *p, trv_tree_edge_t **edge)
         p->tree[t].candidate = malloc(links * sizeof *p->tree[t].candidate);
         complete = complete && p->tree[t].has && p->tree[t].candidate;
     }
-    complete = complete && *edge && p->neighbour && p->used && p->path && p->touched && p->via && p->via_link && p->queue;
+    complete = complete && *edge && p->neighbour && p->used && p->path && p->touched && p->via && p->via_link &&
+               p->queue;
     return complete ? TRV_OK : trv_fail_memory();
 }
 
@@ -283,7 +290,8 @@ int trv_packing_find(const trv_network_t *network, int root, int directions, trv
         rc = packing.trees;
     }
     if (rc == 0 || (rc > 0 && !grow(&packing)))
-        rc = trv_fail(TRV_ERR_UNSUPPORTED, "not every rank can be reached from rank %d over links that are not cut", root);
+        rc = trv_fail(TRV_ERR_UNSUPPORTED, "not every rank can be reached from rank %d over links that are not cut",
+                      root);
     packing_clear(&packing);
     if (rc < 0) {
         free(*edge);

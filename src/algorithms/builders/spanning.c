@@ -237,9 +237,7 @@ static int spanning_step(const trv_schedule_t *schedule, int rank, int stream, i
     switch (schedule->collective) {
     case TRV_REDUCE:
     case TRV_GATHER: return step_up(&view, rank, step);
-    case TRV_ALLREDUCE:
-        rc = step_up(&view, rank, step);
-        return rc ? rc : step_down(&view, rank, step - tables->depth);
+    case TRV_ALLREDUCE: rc = step_up(&view, rank, step); return rc ? rc : step_down(&view, rank, step - tables->depth);
     default: return step_down(&view, rank, step);
     }
 }
@@ -258,7 +256,8 @@ int trv_spanning_create(trv_schedule_t *schedule, int streams, const trv_tree_ed
     *tables = (tables_t){.trees = streams, .ranks = ranks, .chunks = chunks};
     for (size_t i = 0; i < (size_t)streams * (size_t)ranks; i++)
         if ((int)(i % (size_t)ranks) != schedule->root && edge[i].parent < 0)
-            return trv_fail(TRV_ERR_INVALID, "a tree of %s does not reach rank %d", schedule->name, (int)(i % (size_t)ranks));
+            return trv_fail(TRV_ERR_INVALID, "a tree of %s does not reach rank %d", schedule->name,
+                            (int)(i % (size_t)ranks));
         else if (edge[i].parent >= 0 && edge[i].step >= tables->depth)
             tables->depth = edge[i].step + 1;
     for (int t = 0; t < streams && !rc; t++) {
@@ -271,7 +270,8 @@ int trv_spanning_create(trv_schedule_t *schedule, int streams, const trv_tree_ed
         schedule->messages_per_port = load > schedule->messages_per_port ? load : schedule->messages_per_port;
     }
     schedule->streams = streams;
-    schedule->registers = schedule->collective == TRV_REDUCE || schedule->collective == TRV_ALLREDUCE ? 1 + children : 1;
+    schedule->registers = schedule->collective == TRV_REDUCE || schedule->collective == TRV_ALLREDUCE ? 1 + children
+                                                                                                      : 1;
     schedule->steps = (schedule->collective == TRV_ALLREDUCE ? 2 : 1) * tables->depth + chunks - 1;
     schedule->owned = blocks;
     trv_torus_init(&schedule->space, 1, blocks ? &ranks : &chunks);

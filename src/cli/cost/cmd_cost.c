@@ -25,14 +25,23 @@
 #include "cost/measure.h"
 #include "formats/names.h"
 
-enum { OPTION_BANDWIDTH = CLI_NO_LETTER, OPTION_ALPHA, OPTION_HOP, OPTION_UNCHECKED, OPTION_PAPER, OPTION_LIMIT };
+enum {
+    OPTION_BANDWIDTH = CLI_NO_LETTER,
+    OPTION_ROOT,
+    OPTION_ALPHA,
+    OPTION_HOP,
+    OPTION_UNCHECKED,
+    OPTION_PAPER,
+    OPTION_LIMIT
+};
 
 static const cli_option_t option[] =
     {{"algorithm", 'a', "LIST",
       "algorithms, with parameters if they have any, families or planned, separated by commas, or all (default); a "
       "family's time is that of its fastest member, planned is the choice of `trivance plan`",
       "ALGORITHM all"},
-     {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
+     {"collective", 'c', "C", CLI_COLLECTIVE_HELP, CLI_COLLECTIVE_WORDS},
+     {"root", OPTION_ROOT, "R", CLI_ROOT_HELP, NULL},
      {"bytes", 'b', "LIST",
       "sizes of the vector, or ranges such as 1K:64M:x4 (default 32,1K,32K,1M,32M,128M); K, M, G, T are powers of 1024",
       NULL},
@@ -52,7 +61,7 @@ static const cli_option_t option[] =
 static const cli_mode_t mode[] = {
     {"paper", "--paper has its own tori, algorithms and sizes", "format", "--paper --format=csv"},
     {"schedule", CLI_FILE_ABOUT, MEASURED_READS " unchecked", "--schedule=nine.json"},
-    {NULL, NULL, MEASURED_READS " TORUS algorithm collective MORE", "27"},
+    {NULL, NULL, MEASURED_READS " TORUS algorithm collective root MORE", "27"},
 };
 
 const cli_command_t cli_cost_command = {
@@ -94,7 +103,7 @@ static int find_entry(const cli_cost_options_t *options, const trv_torus_t *toru
     for (*entry = first; *entry < result->entries; ++*entry)
         if (strcmp(trv_schedule_name(result->entry[*entry].schedule), name) == 0)
             return TRV_OK;
-    int rc = trv_schedule_create_on(&schedule, &on, name, options->collective, 0);
+    int rc = trv_schedule_create_on(&schedule, &on, name, options->collective, options->root);
     if (!rc && result->entries == (int)(sizeof result->entry / sizeof result->entry[0])) {
         trv_schedule_destroy(schedule);
         rc = trv_fail(TRV_ERR_ARGUMENT, "the list of algorithms is too long");
@@ -138,7 +147,7 @@ static int measure_plans(const cli_cost_options_t *options, const trv_torus_t *t
         trv_span_t span = trv_span(options->span, (double)size / options->sizes, 1.0 / options->sizes);
         trv_planner_choice_t best;
         const trv_simulate_options_t reporting = cli_network_reporting(&network, &span);
-        rc = trv_planner_best(torus, options->collective, 0, options->bytes[size], &reporting, NULL, &best);
+        rc = trv_planner_best(torus, options->collective, options->root, options->bytes[size], &reporting, NULL, &best);
         if (!rc)
             rc = find_entry(options, torus, best.algorithm, first, result, &column->entry[size]);
     }
@@ -243,6 +252,7 @@ static int read_option(void *context, int key)
     switch (key) {
     case 'a': return cli_select(optarg, &options->selection);
     case 'c': return cli_parse_collective(optarg, &options->collective);
+    case OPTION_ROOT: return cli_parse_root(optarg, &options->root);
     case 'b':
         options->with_bytes = true;
         return trv_parse_bytes_list(optarg, options->bytes, CLI_COST_SIZES_MAX, &options->sizes);
@@ -283,5 +293,6 @@ int cli_cost(int argc, char **argv)
                                 "`trivance cost 9 --cut=3:+0`");
     if (options.tori.count == 1 && cli_network_finish(&options.links, &options.tori.torus[0]))
         return cli_bad_last(argv[0]);
+    cli_selection_restrict(&options.selection, 1U << options.collective);
     return run(&options);
 }

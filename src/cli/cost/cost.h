@@ -21,6 +21,7 @@ typedef struct cli_cost_options {
     bool paper, with_bytes, with_hop, limit, unchecked;
     cli_selection_t selection;
     trv_collective_t collective;
+    int root;
     uint64_t bytes[CLI_COST_SIZES_MAX];
     int sizes;
     trv_hockney_t network;

@@ -105,7 +105,8 @@ static void print_times(const cli_cost_options_t *options, const cli_cost_result
 static int find_limit(const cli_cost_options_t *options, const trv_schedule_t *schedule, int size, trv_limit_t *limit)
 {
     const trv_network_t on = cli_network_on(trv_schedule_torus(schedule), &options->links.options);
-    return trv_limit_find(&on, &options->network, trv_schedule_collective(schedule), 0, options->bytes[size], 0, limit);
+    return trv_limit_find(&on, &options->network, trv_schedule_collective(schedule), trv_schedule_root(schedule),
+                          options->bytes[size], 0, limit);
 }
 
 static void print_limits(const cli_cost_options_t *options, const cli_cost_result_t *result)

@@ -117,7 +117,7 @@ static int option_apply(void *context, int key)
     case BENCH_TORUS: return add_tori(options, optarg, draft->ranks);
     case 'a': draft->algorithms = optarg; return TRV_OK;
     case 's': draft->schedule = optarg; return TRV_OK;
-    case 'c': draft->with_collective = true; return cli_parse_collective(optarg, &options->collective);
+    case 'c': draft->with_collective = true; return cli_parse_mpi_collective(optarg, &options->collective);
     case 'b': draft->bytes = optarg; return TRV_OK;
     case 'd': return trv_type_parse(optarg, &options->type);
     case BENCH_OP: draft->with_op = true; return trv_op_parse(optarg, &options->op);

@@ -22,6 +22,7 @@
 
 enum {
     OPTION_CHAIN = CLI_NO_LETTER,
+    OPTION_ROOT,
     OPTION_STREAM,
     OPTION_UNCHECKED,
     OPTION_ALL_SIZES,
@@ -45,7 +46,8 @@ static const cli_option_t option[] =
       "steps by "
       "_ (1.0/0.1/-1.0_2.1/0.2/2.-1 on 4x4)",
       NULL},
-     {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
+     {"collective", 'c', "C", CLI_COLLECTIVE_HELP, CLI_COLLECTIVE_WORDS},
+     {"root", OPTION_ROOT, "R", CLI_ROOT_HELP, NULL},
      {"bytes", 'b', "M",
       "size of the vector, for reduce-scatter and allgather of all blocks together (default 64K, or that of the file); "
       "K, M, G, T are powers of 1024",
@@ -79,7 +81,7 @@ static const cli_option_t option[] =
       "maximum number of messages of a stream that leave a rank by one port in a step", NULL},
      CLI_OPTIONS_END};
 
-#define PLANNER_READS "TORUS MORE collective consistent idempotent memory messages-per-port format output"
+#define PLANNER_READS "TORUS MORE collective root consistent idempotent memory messages-per-port format output"
 #define SHOWN_READS   "bytes rank stream limit format output MORE"
 
 static const cli_mode_t mode[] = {
@@ -88,7 +90,8 @@ static const cli_mode_t mode[] = {
      "8x8 --all-sizes"},
     {"why", "--why explains the plan for one size on a torus", PLANNER_READS " bytes limit", "8x8 --why --bytes=1K"},
     {"schedule", CLI_FILE_ABOUT, SHOWN_READS " unchecked", "--schedule=nine.json"},
-    {NULL, NULL, SHOWN_READS " TORUS algorithm chain collective consistent idempotent memory messages-per-port", "9"},
+    {NULL, NULL, SHOWN_READS " TORUS algorithm chain collective root consistent idempotent memory messages-per-port",
+     "9"},
 };
 
 const cli_command_t cli_plan_command = {
@@ -124,6 +127,7 @@ typedef struct options {
     bool all_sizes, why, limit, named, unchecked;
     cli_selection_t selection;
     trv_collective_t collective;
+    int root;
     uint64_t bytes; /* 0: not given */
     plan_format_t format;
     cli_network_t network;
@@ -146,7 +150,8 @@ static int write_limit(const cli_shown_t *shown, FILE *out)
 {
     trv_limit_t limit;
     int rc = cli_limit_find(trv_schedule_torus(shown->schedule), shown->network,
-                            trv_schedule_collective(shown->schedule), shown->vector_bytes, &limit);
+                            trv_schedule_collective(shown->schedule), trv_schedule_root(shown->schedule),
+                            shown->vector_bytes, &limit);
     if (rc)
         return rc;
     fputc('\n', out);
@@ -262,8 +267,8 @@ static int plan_torus(options_t *options, cli_shown_t *shown)
     if (!rc)
         rc = plan_check(options, torus, shown);
     if (!rc)
-        rc = cli_choose(choice, torus, options->collective, shown->network, &options->constraints, shown->vector_bytes,
-                        &shown->schedule, &shown->time);
+        rc = cli_choose(choice, torus, options->collective, options->root, shown->network, &options->constraints,
+                        shown->vector_bytes, &shown->schedule, &shown->time);
     if (cli_is_several(choice))
         shown->chosen_for = choice->label;
     return rc;
@@ -319,6 +324,7 @@ static int plan_query(const options_t *options)
     cli_plan_query_t query = {.command = options->command,
                               .torus = options->tori.torus[0],
                               .collective = options->collective,
+                              .root = options->root,
                               .network = options->network,
                               .constraints = options->constraints,
                               .limit = options->limit,
@@ -408,6 +414,7 @@ static int read_option(void *context, int key)
     switch (key) {
     case 'a': options->named = true; return cli_select(optarg, &options->selection);
     case 'c': return cli_parse_collective(optarg, &options->collective);
+    case OPTION_ROOT: return cli_parse_root(optarg, &options->root);
     case 'b': return trv_parse_vector(optarg, &options->bytes);
     case 'r': options->rank = optarg; return TRV_OK;
     case OPTION_STREAM: options->stream = optarg; return TRV_OK;

@@ -125,8 +125,8 @@ static int find_rows(analysis_t *analysis)
     const trv_simulate_options_t network = cli_network_reporting(&analysis->query->network.options, &analysis->span);
     const trv_span_t all = analysis->span;
     analysis->span = trv_span(all, 0, 0.5);
-    int rc = trv_planner_create(&analysis->planner, &analysis->query->torus, analysis->query->collective, 0, &network,
-                                &analysis->query->constraints);
+    int rc = trv_planner_create(&analysis->planner, &analysis->query->torus, analysis->query->collective,
+                                analysis->query->root, &network, &analysis->query->constraints);
     if (!rc)
         rc = add_plans(analysis);
     analysis->span = trv_span(all, 0.5, 0.5);
@@ -399,7 +399,8 @@ int cli_plan_explain(const cli_plan_query_t *query)
     cli_progress_end(&progress);
     trv_planner_destroy(analysis->planner);
     if (!rc && query->limit)
-        rc = cli_limit_find(&query->torus, &query->network.options, query->collective, query->bytes, &analysis->limit);
+        rc = cli_limit_find(&query->torus, &query->network.options, query->collective, query->root, query->bytes,
+                            &analysis->limit);
     if (!rc && !(rc = cli_output_begin(&output, query->output))) {
         rc = query->format == CLI_FORMAT_TABLE ? print_text(analysis, output.stream)
                                                : print_rows(analysis, output.stream);

@@ -140,8 +140,8 @@ static int plan_nodes(nodes_t *nodes)
     cli_progress_t progress;
     trv_span_t all = cli_progress_begin(&progress, "planning", 1);
     const trv_simulate_options_t network = cli_network_reporting(&query->network.options, &all);
-    nodes->choices = trv_planner_nodes(&query->torus, nodes->count, nodes->node, query->collective, 0, query->bytes,
-                                       &network, &query->constraints, CHOICES_MAX, nodes->choice);
+    nodes->choices = trv_planner_nodes(&query->torus, nodes->count, nodes->node, query->collective, query->root,
+                                       query->bytes, &network, &query->constraints, CHOICES_MAX, nodes->choice);
     cli_progress_end(&progress);
     if (nodes->choices < 0)
         return nodes->choices;

@@ -13,6 +13,7 @@
 typedef struct cli_plan_query {
     trv_torus_t torus;
     trv_collective_t collective;
+    int root;
     uint64_t bytes;        /* size of the vector, for --why and --nodes */
     bool limit;            /* --limit */
     const char *plot;      /* --plot, or NULL */

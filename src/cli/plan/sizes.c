@@ -123,8 +123,8 @@ static int range_measure(sizes_t *sizes, range_t *range)
                  ? choose_at(sizes, range->at, &range->choice)
                  : trv_planner_time(sizes->planner, range->at, range->choice.algorithm, &range->choice);
     if (!rc && sizes->query->limit)
-        rc = cli_limit_find(&sizes->query->torus, &sizes->query->network.options, sizes->query->collective, range->at,
-                            &range->limit);
+        rc = cli_limit_find(&sizes->query->torus, &sizes->query->network.options, sizes->query->collective,
+                            sizes->query->root, range->at, &range->limit);
     const bool expensive = trv_timing_is_nonuniform(&sizes->query->torus, &sizes->query->network.options);
     const double time_max_ns = expensive ? SLOWDOWN_MAX * range->choice.time_ns : INFINITY;
     for (int i = 0; i < trv_algorithms_count() && i < CLI_CHOICES_MAX && !rc; i++) {
@@ -168,6 +168,7 @@ static int list_families(const sizes_t *sizes, int capacity, cli_selection_t *fa
 {
     cli_selection_t all;
     int rc = cli_select_compared(&all);
+    cli_selection_restrict(&all, 1U << sizes->query->collective);
     families->choices = 0;
     for (int i = 0; i < all.choices && !rc && families->choices < capacity; i++) {
         bool is_supported = false;
@@ -288,7 +289,7 @@ static int draw_plot(const sizes_t *sizes)
     int rc = list_families(sizes, CLI_COLUMNS_MAX, &families);
     for (int i = 0; i <= OCTAVES && !rc; i++) {
         cli_plot_add(&plot, "planned", BYTES_MIN << i, sizes->time_ns[i]);
-        rc = cli_plot_add_limit(&plot, &query->torus, query->collective, network, BYTES_MIN << i);
+        rc = cli_plot_add_limit(&plot, &query->torus, query->collective, query->root, network, BYTES_MIN << i);
     }
     for (int f = 0; f < families.choices && !rc; f++)
         for (int r = 0; r < sizes->ranges; r++) {
@@ -313,7 +314,8 @@ int cli_plan_sizes(const cli_plan_query_t *query)
     const trv_span_t all = cli_progress_begin(&progress, "planning", 1);
     const trv_simulate_options_t network = cli_network_reporting(&query->network.options, &sizes->span);
     sizes->span = trv_span(all, 0, 0.5);
-    int rc = trv_planner_create(&sizes->planner, &query->torus, query->collective, 0, &network, &query->constraints);
+    int rc = trv_planner_create(&sizes->planner, &query->torus, query->collective, query->root, &network,
+                                &query->constraints);
     if (!rc)
         rc = ranges_find(sizes);
     for (int r = 0; r < sizes->ranges && !rc; r++) {

@@ -16,14 +16,15 @@ typedef struct cli_time {
 } cli_time_t;
 
 /* Calls trv_planner_best with a progress bar. */
-int cli_planner_best(const trv_torus_t *torus, trv_collective_t collective, const trv_simulate_options_t *network,
-                     const trv_planner_constraints_t *constraints, uint64_t vector_bytes, trv_planner_choice_t *best);
+int cli_planner_best(const trv_torus_t *torus, trv_collective_t collective, int root,
+                     const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints,
+                     uint64_t vector_bytes, trv_planner_choice_t *best);
 
 /* Creates the schedule of the choice: of its only member, of the member that is fastest for the vector, or the plan
  * that satisfies the constraints (NULL: exact). The latter two are compared by simulation on this network with one
  * queue per link. Also stores the time of the schedule, which is unknown where nothing was simulated.
  * TRV_ERR_UNSUPPORTED with the reason where there is no schedule. */
-int cli_choose(const cli_choice_t *choice, const trv_torus_t *torus, trv_collective_t collective,
+int cli_choose(const cli_choice_t *choice, const trv_torus_t *torus, trv_collective_t collective, int root,
                const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints,
                uint64_t vector_bytes, trv_schedule_t **schedule, cli_time_t *time);
 

@@ -80,7 +80,7 @@ static int point_plan(cli_point_t *point, trv_span_t span)
 {
     trv_planner_choice_t best;
     const trv_simulate_options_t network = cli_network_reporting(&point->options, &span);
-    int rc = trv_planner_best(&point->torus, point->collective, 0, point->bytes, &network, NULL, &best);
+    int rc = trv_planner_best(&point->torus, point->collective, point->root, point->bytes, &network, NULL, &best);
     if (!rc)
         memcpy(point->algorithm, best.algorithm, sizeof best.algorithm);
     return rc == TRV_ERR_UNSUPPORTED ? point_keep_reason(point) : rc;
@@ -114,7 +114,8 @@ static bool group_matches(const cli_point_t *point, const group_t *group)
 {
     const trv_network_t mine = point_network(point), its = point_network(group->first);
     return group->first->choice == point->choice && group->first->collective == point->collective &&
-           strcmp(group->first->algorithm, point->algorithm) == 0 && cli_network_equal(&its, &mine);
+           group->first->root == point->root && strcmp(group->first->algorithm, point->algorithm) == 0 &&
+           cli_network_equal(&its, &mine);
 }
 
 /* Finds or adds the group of a point. Points are usually in the order of the grid, so the group of the previous
@@ -134,7 +135,7 @@ static int group_find(run_t *run, const cli_point_t *point, size_t *index)
     int rc = TRV_OK;
     for (int i = 0; i < point_members(point) && !rc; i++)
         rc = cli_simulators_find(&run->simulators, &network, point_member_name(point, i), point->collective,
-                                 &group->member[i]);
+                                 point->root, &group->member[i]);
     *index = run->groups++;
     return rc;
 }

@@ -19,6 +19,7 @@ typedef struct cli_point {
     uint64_t bytes;
     trv_simulate_options_t options;
     trv_collective_t collective; /* 0: AllReduce */
+    int root;
 
     int rc;             /* TRV_OK, or an error: TRV_ERR_UNSUPPORTED if no member supports the torus */
     const char *reason; /* message of that error, or NULL; owned by the point, see cli_points_clear */

@@ -10,13 +10,13 @@
 #include "cli/shared/network_options.h"
 
 int cli_limit_find(const trv_torus_t *torus, const trv_simulate_options_t *network, trv_collective_t collective,
-                   uint64_t vector_bytes, trv_limit_t *limit)
+                   int root, uint64_t vector_bytes, trv_limit_t *limit)
 {
     const trv_network_t on = cli_network_on(torus, network);
     const double ends_ns = 2 * network->host_latency_ns + network->router_in_ns + network->router_out_ns;
     const trv_hockney_t times = {network->bandwidth_bps, network->alpha_ns + ends_ns, cli_hop_ns(network)};
     const uint64_t unpaid_bytes = network->delivery == TRV_DELIVERY_HEAD ? network->packet_bytes : 0;
-    return trv_limit_find(&on, &times, collective, 0, vector_bytes, unpaid_bytes, limit);
+    return trv_limit_find(&on, &times, collective, root, vector_bytes, unpaid_bytes, limit);
 }
 
 const char *cli_limit_source(const trv_limit_t *limit)

@@ -21,7 +21,7 @@
 
 /* Finds the bound for the simulator's options. */
 int cli_limit_find(const trv_torus_t *torus, const trv_simulate_options_t *network, trv_collective_t collective,
-                   uint64_t vector_bytes, trv_limit_t *limit);
+                   int root, uint64_t vector_bytes, trv_limit_t *limit);
 
 /* The bound that applies: "start-up", "links around a set of ranks" or "all links". */
 const char *cli_limit_source(const trv_limit_t *limit);

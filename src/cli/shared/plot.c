@@ -53,11 +53,11 @@ void cli_plot_add(cli_plot_t *plot, const char *name, uint64_t bytes, double tim
         add_point(curve_of(plot, name), bytes, time_ns);
 }
 
-int cli_plot_add_limit(cli_plot_t *plot, const trv_torus_t *torus, trv_collective_t collective,
+int cli_plot_add_limit(cli_plot_t *plot, const trv_torus_t *torus, trv_collective_t collective, int root,
                        const trv_simulate_options_t *network, uint64_t bytes)
 {
     trv_limit_t limit;
-    int rc = cli_limit_find(torus, network, collective, bytes, &limit);
+    int rc = cli_limit_find(torus, network, collective, root, bytes, &limit);
     if (!rc)
         add_point(plot->limit, bytes, limit.time_ns);
     return rc;

@@ -28,7 +28,7 @@ void cli_plot_begin(cli_plot_t *plot, const trv_torus_t *torus, trv_collective_t
 /* Adds a point of a curve; the first point of a name begins its curve. */
 void cli_plot_add(cli_plot_t *plot, const char *name, uint64_t bytes, double time_ns);
 /* Adds the limit for a size; sizes are added in ascending order. */
-int cli_plot_add_limit(cli_plot_t *plot, const trv_torus_t *torus, trv_collective_t collective,
+int cli_plot_add_limit(cli_plot_t *plot, const trv_torus_t *torus, trv_collective_t collective, int root,
                        const trv_simulate_options_t *network, uint64_t bytes);
 void cli_plot_clear(cli_plot_t *plot);
 

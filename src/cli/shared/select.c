@@ -159,13 +159,59 @@ int cli_select_compared(cli_selection_t *selection)
     return cli_select(list, selection);
 }
 
-int cli_parse_collective(const char *text, trv_collective_t *collective)
+static bool supports_any(const trv_algorithm_t *algorithm, unsigned collectives)
 {
-    for (int i = 0; i < TRV_COLLECTIVES; i++)
+    for (int c = 0; c < TRV_COLLECTIVES; c++)
+        if (collectives >> c & 1 && trv_algorithm_has_collective(algorithm, (trv_collective_t)c))
+            return true;
+    return false;
+}
+
+void cli_selection_restrict(cli_selection_t *selection, unsigned collectives)
+{
+    int kept = 0;
+    for (int i = 0; i < selection->choices; i++) {
+        cli_choice_t choice = selection->choice[i];
+        const bool named = choice.members == 1 && !selection->all;
+        int members = 0;
+        for (int m = 0; m < choice.members && !named; m++)
+            if (supports_any(choice.member[m], collectives))
+                choice.member[members++] = choice.member[m];
+        if (members > 0)
+            choice.members = members;
+        if (choice.planned || named || members > 0 || !selection->all)
+            selection->choice[kept++] = choice;
+    }
+    selection->choices = kept;
+}
+
+/* Parses one of the first `count` collectives of the table. */
+static int parse_one(const char *text, int count, trv_collective_t *collective)
+{
+    char names[200] = "";
+    for (int i = 0; i < count; i++) {
+        const size_t used = strlen(names);
         if (strcmp(trv_collective_shapes[i].name, text) == 0) {
             *collective = (trv_collective_t)i;
             return TRV_OK;
         }
-    return trv_fail(TRV_ERR_ARGUMENT, "there is no collective '%.40s'; expected allreduce, reduce-scatter or allgather",
-                    text);
+        snprintf(names + used, sizeof names - used, "%s%s",
+                 i == 0           ? ""
+                 : i == count - 1 ? " or "
+                                  : ", ",
+                 trv_collective_shapes[i].name);
+    }
+    return trv_fail(TRV_ERR_ARGUMENT, "there is no collective '%.40s'; expected %s", text, names);
 }
+
+int cli_parse_collective(const char *text, trv_collective_t *collective)
+{
+    return parse_one(text, TRV_COLLECTIVES, collective);
+}
+
+int cli_parse_mpi_collective(const char *text, trv_collective_t *collective)
+{
+    return parse_one(text, TRV_ALLGATHER + 1, collective);
+}
+
+int cli_parse_root(const char *text, int *root) { return trv_parse_int(text, "--root", 0, (1 << 30) - 1, root); }

@@ -9,7 +9,7 @@
 
 #include <trivance/algorithms.h>
 
-#define CLI_CHOICES_MAX 32
+#define CLI_CHOICES_MAX 64
 
 /* One entry of the user's list. A family has several members, of which only those that are exact are candidates;
  * `planned` has none. */
@@ -41,7 +41,19 @@ int cli_select(const char *list, cli_selection_t *selection);
 /* Selects Trivance, the families that it is compared with, and `planned`. */
 int cli_select_compared(cli_selection_t *selection);
 
-/* Parses "allreduce", "reduce-scatter" or "allgather". */
+/* Leaves out those algorithms of `all` and of families that support none of the collectives (bit c: collective c). */
+void cli_selection_restrict(cli_selection_t *selection, unsigned collectives);
+
+#define CLI_COLLECTIVE_WORDS "allreduce reduce-scatter allgather broadcast reduce scatter gather alltoall"
+#define CLI_COLLECTIVE_HELP                                                                                            \
+    "allreduce (default), reduce-scatter, allgather, broadcast, reduce, scatter, gather or alltoall"
+#define CLI_ROOT_HELP "the root of a broadcast, reduce, scatter or gather (default 0)"
+
+/* Parses "allreduce", "broadcast" …; and a root, which is checked when the torus is known. */
 int cli_parse_collective(const char *text, trv_collective_t *collective);
+int cli_parse_root(const char *text, int *root);
+/* As cli_parse_collective, but accepts only the collectives that MPI programs execute: AllReduce, Reduce-Scatter and
+ * AllGather. */
+int cli_parse_mpi_collective(const char *text, trv_collective_t *collective);
 
 #endif

@@ -45,7 +45,7 @@ static double reduced_ranks(const trv_schedule_t *schedule)
 static int estimate(cli_simulator_t *entry)
 {
     trv_schedule_t *schedule;
-    int rc = trv_schedule_create_on(&schedule, &entry->network, entry->algorithm, entry->collective, 0);
+    int rc = trv_schedule_create_on(&schedule, &entry->network, entry->algorithm, entry->collective, entry->root);
     if (rc)
         return rc;
     trv_step_t step = TRV_STEP_INIT;
@@ -70,10 +70,10 @@ bool cli_network_equal(const trv_network_t *a, const trv_network_t *b)
 }
 
 int cli_simulators_find(cli_simulator_t **newest, const trv_network_t *network, const char *algorithm,
-                        trv_collective_t collective, cli_simulator_t **entry)
+                        trv_collective_t collective, int root, cli_simulator_t **entry)
 {
     for (cli_simulator_t *known = *newest; known; known = known->older)
-        if (strcmp(known->algorithm, algorithm) == 0 && known->collective == collective &&
+        if (strcmp(known->algorithm, algorithm) == 0 && known->collective == collective && known->root == root &&
             cli_network_equal(&known->network, network)) {
             *entry = known;
             return TRV_OK;
@@ -81,7 +81,7 @@ int cli_simulators_find(cli_simulator_t **newest, const trv_network_t *network, 
     cli_simulator_t *new = malloc(sizeof *new);
     if (!new)
         return trv_fail_memory();
-    *new = (cli_simulator_t){.network = *network, .collective = collective, .older = *newest};
+    *new = (cli_simulator_t){.network = *network, .collective = collective, .root = root, .older = *newest};
     pthread_mutex_init(&new->lock, NULL);
     snprintf(new->algorithm, sizeof new->algorithm, "%s", algorithm);
     *entry = *newest = new;
@@ -123,7 +123,7 @@ int cli_simulator_acquire(cli_simulator_t *entry)
     pthread_mutex_lock(&entry->lock);
     if (!entry->simulator) {
         trv_schedule_t *schedule = NULL;
-        rc = trv_schedule_create_on(&schedule, &entry->network, entry->algorithm, entry->collective, 0);
+        rc = trv_schedule_create_on(&schedule, &entry->network, entry->algorithm, entry->collective, entry->root);
         if (!rc)
             rc = trv_simulator_create(&entry->simulator, schedule);
         trv_schedule_destroy(schedule);

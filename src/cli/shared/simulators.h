@@ -15,6 +15,7 @@
 typedef struct cli_simulator {
     trv_network_t network; /* its links are borrowed */
     trv_collective_t collective;
+    int root;
     char algorithm[TRV_ALGORITHM_NAME_MAX];
     int rc; /* TRV_ERR_UNSUPPORTED, with the reason, if the algorithm does not support the torus */
     char *reason;
@@ -33,7 +34,7 @@ bool cli_network_equal(const trv_network_t *a, const trv_network_t *b);
 /* Finds the entry in the list that begins with *newest (NULL: empty), or adds it with its estimates. Not
  * thread-safe. An algorithm that does not support the torus has an entry, too. */
 int cli_simulators_find(cli_simulator_t **newest, const trv_network_t *network, const char *algorithm,
-                        trv_collective_t collective, cli_simulator_t **entry);
+                        trv_collective_t collective, int root, cli_simulator_t **entry);
 void cli_simulators_clear(cli_simulator_t *newest);
 
 /* Returns TRV_ERR_UNSUPPORTED if a message would have more packets than the simulator can number. */

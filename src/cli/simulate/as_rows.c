@@ -102,7 +102,7 @@ static void add_links(const cli_group_t *group, int index, cli_table_t *table)
 static void add_limit(const cli_group_t *group, const cli_point_t *point, cli_table_t *table)
 {
     trv_limit_t limit = {.time_ns = NAN};
-    (void)cli_limit_find(&group->torus, &point->options, group->collective, point->bytes, &limit);
+    (void)cli_limit_find(&group->torus, &point->options, group->collective, group->root, point->bytes, &limit);
     cli_limit_cells(table, &limit, point->rc ? NAN : point->time_ns);
 }
 
@@ -154,7 +154,7 @@ int cli_simulate_plot(const cli_simulate_t *job, const cli_outcome_t *outcome)
             cli_plot_add(&plot, point->choice->label, point->bytes, point->rc ? NAN : point->time_ns);
         }
     for (int size = 0; size < group->sizes && !rc; size++)
-        rc = cli_plot_add_limit(&plot, &group->torus, group->collective, &group->point[size].options,
+        rc = cli_plot_add_limit(&plot, &group->torus, group->collective, group->root, &group->point[size].options,
                                 group->point[size].bytes);
     if (!rc)
         rc = cli_plot_draw(job->plot, &plot);

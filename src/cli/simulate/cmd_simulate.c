@@ -17,6 +17,7 @@
 
 enum {
     OPTION_UNCHECKED = CLI_NO_LETTER,
+    OPTION_ROOT,
     OPTION_GOAL,
     OPTION_COMPARE,
     OPTION_LIMIT,
@@ -33,7 +34,8 @@ static const cli_option_t option[] =
       "is that of its fastest member, planned means the fastest for the size and the network; default: "
       "those of Trivance, the paper's baselines and planned that support the torus",
       "ALGORITHM all"},
-     {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
+     {"collective", 'c', "C", CLI_COLLECTIVE_HELP, CLI_COLLECTIVE_WORDS},
+     {"root", OPTION_ROOT, "R", CLI_ROOT_HELP, NULL},
      {"bytes", 'b', "LIST",
       "sizes of the vector (default " DEFAULT_SIZES "; with --links or --trace " DETAIL_SIZE
       "), or ranges such as 1K:64M:x4; K, M, G, T are powers of 1024",
@@ -76,7 +78,7 @@ static const cli_option_t option[] =
 static const cli_mode_t mode[] = {
     {"goal", "a GOAL program has its own sizes and no steps", "TORUS links full format MORE", "3x3 --goal=FILE"},
     {"schedule", CLI_FILE_ABOUT, SIMULATED_READS " unchecked", "--schedule=nine.json"},
-    {NULL, NULL, SIMULATED_READS " TORUS algorithm collective", "8x8"},
+    {NULL, NULL, SIMULATED_READS " TORUS algorithm collective root", "8x8"},
 };
 
 const cli_command_t cli_simulate_command = {
@@ -128,6 +130,7 @@ static int read_option(void *context, int key)
     switch (key) {
     case 'a': given->algorithm = true; return cli_select(optarg, &job->selection);
     case 'c': return cli_parse_collective(optarg, &job->collective);
+    case OPTION_ROOT: return cli_parse_root(optarg, &job->root);
     case 'b': return read_bytes(job, optarg);
     case 's': job->schedule = optarg; return TRV_OK;
     case 'f': return cli_parse_format(optarg, &job->format);
@@ -206,6 +209,7 @@ int cli_simulate(int argc, char **argv)
         rc = cli_select_compared(&job.selection);
         job.selection.all = true;
     }
+    cli_selection_restrict(&job.selection, 1U << job.collective);
     const char *fault = check_values(&job);
     if (!rc && fault)
         return cli_bad(argv[0], "%s", fault);

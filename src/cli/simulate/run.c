@@ -90,11 +90,13 @@ static int allocate(cli_outcome_t *outcome, int groups, size_t points)
 }
 
 /* Appends a group without lines. */
-static cli_group_t *add_group(cli_outcome_t *outcome, const trv_torus_t *torus, trv_collective_t collective, int sizes)
+static cli_group_t *add_group(cli_outcome_t *outcome, const trv_torus_t *torus, trv_collective_t collective, int root,
+                              int sizes)
 {
     cli_group_t *group = &outcome->group[outcome->groups++];
     *group = (cli_group_t){*torus,
                            collective,
+                           root,
                            0,
                            sizes,
                            outcome->point + outcome->points,
@@ -107,6 +109,7 @@ static void add_line(const cli_simulate_t *job, cli_outcome_t *outcome, cli_grou
     for (int size = 0; size < group->sizes; size++)
         outcome->point[outcome->points++] = (cli_point_t){.torus = group->torus,
                                                           .collective = group->collective,
+                                                          .root = group->root,
                                                           .choice = choice,
                                                           .bytes = job->bytes[size],
                                                           .options = job->network.options};
@@ -124,7 +127,7 @@ static int run_algorithms(cli_simulate_t *job, cli_outcome_t *outcome, trv_span_
         rc = check_torus(job, &job->tori.torus[t]);
         if (rc)
             break;
-        cli_group_t *group = add_group(outcome, &job->tori.torus[t], job->collective, job->sizes);
+        cli_group_t *group = add_group(outcome, &job->tori.torus[t], job->collective, job->root, job->sizes);
         for (int i = 0; i < job->selection.choices; i++)
             if (is_supported(job, &group->torus, &job->selection.choice[i]))
                 add_line(job, outcome, group, &job->selection.choice[i]);
@@ -208,7 +211,7 @@ static int run_schedule(cli_simulate_t *job, cli_outcome_t *outcome, trv_span_t 
     if (rc)
         return rc;
     cli_group_t *group = add_group(outcome, trv_schedule_torus(file.schedule), trv_schedule_collective(file.schedule),
-                                   job->sizes);
+                                   trv_schedule_root(file.schedule), job->sizes);
     add_line(job, outcome, group, &outcome->choice);
     rc = trv_simulator_create(&simulator, file.schedule);
     if (!rc)
@@ -270,7 +273,7 @@ static int run_goal(cli_simulate_t *job, cli_outcome_t *outcome)
     rc = allocate(outcome, 1, 1);
     if (!rc) {
         double start_s = trv_now_s();
-        cli_group_t *group = add_group(outcome, torus, TRV_ALLREDUCE, 1);
+        cli_group_t *group = add_group(outcome, torus, TRV_ALLREDUCE, 0, 1);
         add_line(job, outcome, group, &outcome->choice);
         rc = trv_goal_simulate(&goal, torus, &job->network.options, &result);
         rc = point_set_result(outcome->point, rc, &result, start_s);
@@ -319,7 +322,7 @@ static int add_detail(const cli_simulate_t *job, cli_outcome_t *outcome, size_t 
     trv_schedule_t *created = NULL;
     int rc = TRV_OK;
     if (!outcome->schedule)
-        rc = trv_schedule_create_on(&created, &network, point->algorithm, point->collective, 0);
+        rc = trv_schedule_create_on(&created, &network, point->algorithm, point->collective, point->root);
     const trv_schedule_t *schedule = outcome->schedule ? outcome->schedule : created;
     if (!rc && job->compare)
         rc = add_cost(schedule, point, &outcome->detail[index]);

@@ -25,6 +25,7 @@ typedef struct cli_simulate {
     cli_format_t format;
     cli_selection_t selection;
     trv_collective_t collective;
+    int root;
     uint64_t bytes[CLI_SIMULATE_SIZES_MAX];
     int sizes; /* 0: not given */
     cli_network_t network;
@@ -45,7 +46,7 @@ typedef struct cli_detail {
 typedef struct cli_group {
     trv_torus_t torus;
     trv_collective_t collective;
-    int lines, sizes;
+    int root, lines, sizes;
     cli_point_t *point;
     cli_detail_t *detail;
 } cli_group_t;

@@ -35,7 +35,7 @@ int cli_sweep_plot_draw(const cli_sweep_rows_t *rows, const char *path)
         if (!rc)
             cli_plot_add(&plot, point.choice->label, point.bytes, rows->time_ns[i]);
         if (!rc && i < (uint64_t)sizes)
-            rc = cli_plot_add_limit(&plot, &point.torus, point.collective, &point.options, point.bytes);
+            rc = cli_plot_add_limit(&plot, &point.torus, point.collective, point.root, &point.options, point.bytes);
     }
     if (!rc)
         rc = cli_plot_draw(path, &plot);

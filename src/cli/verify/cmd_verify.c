@@ -22,7 +22,7 @@
 #include "schedule/collective.h"
 #include "verify/gpu_program.h"
 
-enum { OPTION_METHOD = CLI_NO_LETTER };
+enum { OPTION_METHOD = CLI_NO_LETTER, OPTION_ROOT };
 
 static const cli_option_t option[] = {
     {"algorithm", 'a', "LIST",
@@ -30,8 +30,8 @@ static const cli_option_t option[] = {
      "family every member is verified",
      "ALGORITHM all"},
     {"bytes", 'b', "M", "size of the vector for planned (default 64K)", NULL},
-    {"collective", 'c', "C", "allreduce (default), reduce-scatter, allgather or all",
-     "allreduce reduce-scatter allgather all"},
+    {"collective", 'c', "C", CLI_COLLECTIVE_HELP ", or all", CLI_COLLECTIVE_WORDS " all"},
+    {"root", OPTION_ROOT, "R", CLI_ROOT_HELP, NULL},
     {"schedule", 's', "FILE",
      "use a schedule in the format trivance-schedule-1, which must state the blocks each message carries, a program in "
      "MSCCL's XML or an execution plan of MSCCL++ instead (- is stdin)",
@@ -45,7 +45,7 @@ static const cli_option_t option[] = {
 
 static const cli_mode_t mode[] = {
     {"schedule", CLI_FILE_ABOUT, "method format MORE", "--schedule=nine.json"},
-    {NULL, NULL, "TORUS algorithm bytes collective method format MORE", "9 3x3"},
+    {NULL, NULL, "TORUS algorithm bytes collective root method format MORE", "9 3x3"},
 };
 
 const cli_command_t cli_verify_command = {
@@ -73,6 +73,7 @@ typedef struct options {
     const char *command, *path;
     cli_selection_t selection;
     bool collective[TRV_COLLECTIVES], all_collectives;
+    int root;        /* of the collectives that have one */
     bool with_bytes; /* --bytes was given */
     trv_verify_method_t method;
     uint64_t bytes;        /* for which `planned` is selected */
@@ -81,11 +82,17 @@ typedef struct options {
     cli_tori_t tori;
 } options_t;
 
+static int root_of(const options_t *options, trv_collective_t collective)
+{
+    return options->all_collectives && !trv_collective_has_root(collective) ? 0 : options->root;
+}
+
 /* Finds the planner's selection for `planned`. */
 static int find_plan(const options_t *options, const trv_torus_t *torus, trv_collective_t collective,
                      trv_planner_choice_t *best)
 {
-    return cli_planner_best(torus, collective, &options->network.options, NULL, options->bytes, best);
+    return cli_planner_best(torus, collective, root_of(options, collective), &options->network.options, NULL,
+                            options->bytes, best);
 }
 
 typedef struct tally {
@@ -232,13 +239,15 @@ static int create_member(const options_t *options, const trv_torus_t *torus, con
     const char *name = choice->planned ? best.algorithm : cli_member_name(choice, member);
     *schedule = NULL;
     int rc = choice->planned ? find_plan(options, torus, collective, &best) : TRV_OK;
-    return rc ? rc : trv_schedule_create_on(schedule, &network, name, collective, 0);
+    return rc ? rc : trv_schedule_create_on(schedule, &network, name, collective, root_of(options, collective));
 }
 
 static int verify_member(cli_table_t *table, const options_t *options, const trv_torus_t *torus,
                          const cli_choice_t *choice, int member, trv_collective_t collective, tally_t *tally)
 {
     trv_schedule_t *schedule;
+    if (options->selection.all && !choice->planned && !trv_algorithm_has_collective(choice->member[member], collective))
+        return TRV_OK;
     int rc = create_member(options, torus, choice, member, collective, &schedule);
     if (!rc && options->selection.all) /* with `all`, those that use a cut link are skipped */
         rc = cli_check_routes(schedule, &options->network.options);
@@ -466,6 +475,7 @@ static int read_option(void *context, int key)
     case 'a': return cli_select(optarg, &options->selection);
     case 'b': options->with_bytes = true; return trv_parse_vector(optarg, &options->bytes);
     case 'c': return read_collective(options, optarg);
+    case OPTION_ROOT: return cli_parse_root(optarg, &options->root);
     case 's': options->path = optarg; return TRV_OK;
     case 'f': return cli_parse_format(optarg, &options->format);
     default: return read_method(options, optarg);
@@ -494,6 +504,10 @@ int cli_verify(int argc, char **argv)
         return code;
     if (cli_read_tori(argc, argv, optind, &options.tori))
         return cli_bad_last(argv[0]);
+    unsigned collectives = 0;
+    for (int c = 0; c < TRV_COLLECTIVES; c++)
+        collectives |= (unsigned)options.collective[c] << c;
+    cli_selection_restrict(&options.selection, collectives);
     if (options.with_bytes && !has_planned(&options.selection))
         return cli_bad(argv[0],
                        "--bytes is only for planned; named algorithms are verified for all sizes; leave it out");

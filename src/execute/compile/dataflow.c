@@ -323,8 +323,8 @@ static int trace_step(builder_t *builder, trv_dataflow_step_t *step)
 /* Whether the rank has a block before or after the steps. */
 static bool holds(const builder_t *builder, trv_holders_t holders, int64_t block)
 {
-    return holders == TRV_EVERY_RANK || builder->rank == (holders == TRV_OWNER ? block
-                                                                               : trv_schedule_root(builder->schedule));
+    return holders == TRV_EVERY_RANK ||
+           builder->rank == (holders == TRV_OWNER ? block : trv_schedule_root(builder->schedule));
 }
 
 /* Creates the rank's contributions, which register 0 holds at the start. */

@@ -94,7 +94,7 @@ struct trv_plan {
     size_t scratch_capacity; /* of scratch_memory */
     char *scratch;           /* scratch of the present run, aligned; NULL: none */
     size_t scratch_bytes, lane_scratch_bytes;
-    size_t copy_bytes; /* of scratch_bytes: a copy of the input, at the end; of an All-to-All in place */
+    size_t copy_bytes;        /* of scratch_bytes: a copy of the input, at the end; of an All-to-All in place */
     const void **source;      /* array for the sources of any combine */
     trv_walk_t walk;          /* with arrays that are large enough for any walk */
     size_t *cursor;           /* per container */

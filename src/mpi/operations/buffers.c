@@ -22,8 +22,9 @@ int trv_mpi_buffers_copy(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *stat
     const bool in_place = input == MPI_IN_PLACE;
     const size_t part = arguments->count * arguments->elements.size;
     const size_t out_bytes = trv_output_bytes(arguments->collective, part, state->ranks, false);
-    const size_t in_bytes = in_place && out_bytes > part ? out_bytes
-                                                         : trv_input_bytes(arguments->collective, part, state->ranks, false);
+    const size_t in_bytes = in_place && out_bytes > part
+                                ? out_bytes
+                                : trv_input_bytes(arguments->collective, part, state->ranks, false);
     void *input_copy = malloc(in_bytes), *output_copy = in_place ? input_copy : malloc(out_bytes);
     *buffers = (trv_mpi_buffers_t){.input = input_copy,
                                    .output = output_copy,
