@@ -43,7 +43,6 @@ static void print_network(const char *title, const char *torus, const trv_slow_l
     trv_network_t network = {TRV_NETWORK, .slow_links = links, .slow_link = link};
     trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
     check(trv_torus_parse(torus, &network.torus));
-    options.model = TRV_FIFO;
     options.slow_links = links;
     options.slow_link = link;
     /* In addition to its hops a message traverses two connections of host and router, and one router's input and

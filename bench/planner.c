@@ -216,8 +216,10 @@ static void run_job(job_t *job)
     const int stride = job->full ? 1 : 2, factor = job->full ? 2 : 4;
     check(trv_torus_parse(job->spec->text, &job->torus));
     read_named(job);
-    if (job->spec->dateline || job->full)
+    if (job->spec->dateline || job->full) {
+        network.model = TRV_DATELINE;
         compare_all(job, &network, 4, compare_dateline);
+    }
     network.model = TRV_FIFO;
     compare_all(job, &network, 2, compare_paper);
     for (int b = 0; b < MEASURE_COUNT(bandwidth_gbps); b += stride)
@@ -246,9 +248,9 @@ static double time_cold(const trv_torus_t *torus, const trv_simulate_options_t *
 /* Time of a choice, of the slowest size. Cold: the first query for a torus. Warm: the same query again. */
 static void time_choice(job_t *job)
 {
-    const trv_simulate_options_t dateline = TRV_SIMULATE_DEFAULTS;
-    trv_simulate_options_t fifo = dateline;
-    fifo.model = TRV_FIFO;
+    const trv_simulate_options_t fifo = TRV_SIMULATE_DEFAULTS;
+    trv_simulate_options_t dateline = fifo;
+    dateline.model = TRV_DATELINE;
     for (uint64_t bytes = bytes_min; bytes <= bytes_max; bytes *= 2) {
         trv_planner_choice_t choice;
         job->result.cold_ms = fmax(job->result.cold_ms, time_cold(&job->torus, &fifo, bytes));

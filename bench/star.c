@@ -89,6 +89,7 @@ static bool print_gain(int number, uint64_t bytes_max)
     char chosen[SIZES_MAX][TRV_ALGORITHM_NAME_MAX];
     bool reached = true;
     int sizes = 0;
+    network.model = TRV_DATELINE;
     check(trv_torus_parse(cases[number].torus, &torus));
     check(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, 0, &network, NULL));
     printf("%-9s", cases[number].torus);
@@ -150,7 +151,6 @@ static void print_sensitivity(const char *text)
     for (int s = 0; s < MEASURE_COUNT(settings); s++) {
         trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
         trv_planner_t *planner;
-        network.model = TRV_FIFO;
         network.alpha_ns = settings[s].alpha_us * 1e3;
         network.message_overhead_ns = settings[s].overhead_us * 1e3;
         check(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, 0, &network, NULL));

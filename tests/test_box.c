@@ -123,7 +123,6 @@ static void planned_as_their_torus(void **state)
             trv_planner_node_choice_t choice;
             trv_planner_choice_t alone;
             trv_box_t box;
-            options.model = TRV_FIFO;
             assert_int_equal(trv_box_find(&box, &machine.torus, nodes, node), 1);
             assert_int_equal(trv_planner_nodes(&machine.torus, nodes, node, TRV_ALLREDUCE, 0, sizes[s], &options, NULL,
                                                1, &choice),
@@ -153,7 +152,6 @@ static void simulated_where_links_differ(void **state)
                                            .slow_link = &row[i].link};
             trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
             trv_planner_node_choice_t choice;
-            options.model = TRV_FIFO;
             options.slow_links = 1;
             options.slow_link = &row[i].link;
             const int nodes = list_nodes(&machine.torus, begin, row[i].size, node);

@@ -119,7 +119,6 @@ static uint64_t time_of(const char *name, const char *torus, uint64_t bytes, boo
 {
     trv_schedule_t *schedule = schedule_of(name, torus);
     trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
-    options.model = TRV_FIFO;
     options.full = full;
     const uint64_t time_fs = simulated_fs(schedule, &options, bytes);
     trv_schedule_destroy(schedule);

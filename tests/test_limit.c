@@ -146,7 +146,6 @@ static void no_simulation_is_faster(void **state)
             trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
             trv_planner_choice_t plan;
             trv_limit_t limit;
-            options.model = TRV_FIFO;
             options.delivery = b % 2 ? TRV_DELIVERY_TAIL : TRV_DELIVERY_HEAD;
             options.slow_links = cases[i].links;
             options.slow_link = cases[i].link;

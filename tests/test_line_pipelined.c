@@ -215,7 +215,6 @@ static double simulated(const char *text, const char *name, uint64_t bytes)
     trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
     trv_simulator_t *simulator;
     trv_simulation_t result;
-    options.model = TRV_FIFO;
     options.packet_bytes = 64 << 10; /* messages are long, so the size of packets has little effect */
     trv_schedule_t *schedule = make(text, name, TRV_ALLREDUCE);
     assert_int_equal(trv_simulator_create(&simulator, schedule), 0);

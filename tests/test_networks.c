@@ -382,7 +382,6 @@ static void plans_for_a_set_of_nodes(void **state)
     trv_schedule_t *schedule, *embedded;
     trv_simulator_t *simulator;
     trv_simulation_t result;
-    network.model = TRV_FIFO;
     assert_int_equal(trv_order_nodes(&torus, plan[0].order, nodes, node), TRV_OK);
     assert_int_equal(trv_schedule_create(&schedule, &plan[0].torus, plan[0].choice.algorithm, TRV_ALLREDUCE), TRV_OK);
     assert_int_equal(trv_schedule_embed(&embedded, schedule, &machine, node), TRV_OK);

@@ -16,7 +16,7 @@
 
 #include "exhaustive.h"
 
-static trv_simulate_options_t paper = TRV_SIMULATE_DEFAULTS; /* with one queue per link: see main */
+static trv_simulate_options_t paper = TRV_SIMULATE_DEFAULTS;
 
 static trv_torus_t torus_of(const char *text)
 {
@@ -42,7 +42,6 @@ static double simulated(const trv_torus_t *torus, trv_collective_t collective, c
     trv_schedule_t *schedule;
     trv_simulator_t *simulator;
     trv_simulation_t result;
-    options.model = TRV_FIFO;
     assert_int_equal(trv_schedule_create(&schedule, torus, algorithm, collective), 0);
     assert_int_equal(trv_simulator_create(&simulator, schedule), 0);
     assert_int_equal(trv_simulate(simulator, &options, bytes, &result), 0);
@@ -244,7 +243,8 @@ static void test_dateline(void **state)
 {
     static const char *const named[] = {"trivance-l", "trivance-b", "swing-b", "bucket", "recdoub-b"};
     trv_torus_t torus = torus_of("4x8");
-    const trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
+    trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
+    network.model = TRV_DATELINE;
     trv_planner_t *planner;
     (void)state;
     assert_int_equal(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, 0, &network, NULL), 0);
@@ -452,7 +452,6 @@ static void test_bad_names(void **state)
 
 int main(void)
 {
-    paper.model = TRV_FIFO;
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_never_slower),  cmocka_unit_test(test_overheads),
         cmocka_unit_test(test_time_parts),    cmocka_unit_test(test_choices_are_schedules),

@@ -55,7 +55,6 @@ static trv_network_t network_of(const case_t *c)
 static trv_simulate_options_t options_of(const case_t *c)
 {
     trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
-    options.model = TRV_FIFO;
     options.slow_links = c->links;
     options.slow_link = c->link;
     return options;
@@ -277,7 +276,6 @@ static void draw_network(uint64_t *state, drawn_t *d)
     d->network.routes = d->options.routes = draw(state, 4) ? TRV_ROUTES_CHOSEN : TRV_ROUTES_FIXED;
     d->network.slow_links = d->options.slow_links = links;
     d->network.slow_link = d->options.slow_link = d->link;
-    d->options.model = TRV_FIFO;
     d->options.bandwidth_bps = rates[draw(state, 3)];
     d->collective = draw(state, 2) ? TRV_ALLREDUCE : draw(state, 2) ? TRV_REDUCE_SCATTER : TRV_ALLGATHER;
     d->bytes = 32u << 2 * draw(state, 9);

@@ -151,7 +151,6 @@ static void messages_take_the_shorter_way(void **state)
 static trv_simulate_options_t testbed(const trv_network_t *network)
 {
     trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
-    options.model = TRV_FIFO;
     options.delivery = TRV_DELIVERY_TAIL;
     options.bandwidth_bps = 50e6;
     options.alpha_ns = 200e3;

@@ -35,6 +35,7 @@ static void test_single_messages(void **state)
         for (size_t b = 0; b < COUNT(bandwidth); b++)
             for (int packets = 1; packets <= 50; packets += 7) {
                 trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+                options.model = TRV_DATELINE;
                 options.bandwidth_bps = bandwidth[b];
                 uint64_t bytes = 8192 * (uint64_t)packets;
                 assert_ns(schedule, &options, bytes, message_ns(bandwidth[b], hops, packets));
@@ -229,6 +230,7 @@ static void test_small_buffers(void **state)
     for (int hops = 1; hops <= 3; hops++) {
         trv_schedule_t *schedule = single_message("9", hops, 0);
         trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+        options.model = TRV_DATELINE;
         options.buffer_bytes = 8192;
         double wait_ns = 200.16 + 100 + (hops > 1 ? 2.56 : 0); /* the next link sleeps each time */
         assert_ns(schedule, &options, 4 * 8192, message_ns(800e9, hops, 1) + 3 * wait_ns);
@@ -256,6 +258,7 @@ static void test_no_deadlock_with_one_packet_buffers(void **state)
                 continue;
             trv_schedule_t *schedule = schedule_of(trv_algorithm_name(trv_algorithm_at(a)), tori[t]);
             trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+            options.model = TRV_DATELINE;
             options.packet_bytes = 512;
             options.buffer_bytes = 512;
             assert_true(turns_back(schedule) || simulated_fs(schedule, &options, 40000) > 0);
@@ -314,6 +317,7 @@ static void test_options_out_of_range(void **state)
         assert_refused(schedule, &options, TRV_ERR_ARGUMENT, "packet");
     }
     trv_simulate_options_t options = good;
+    options.model = TRV_DATELINE;
     options.buffer_bytes = 8191; /* not even one packet */
     assert_refused(schedule, &options, TRV_ERR_ARGUMENT, "buffer");
     options.model = TRV_FIFO;

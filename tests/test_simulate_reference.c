@@ -56,6 +56,7 @@ static trv_schedule_t *schedule_of_row(const row_t *row)
 static double deviation(const row_t *row, const trv_schedule_t *schedule)
 {
     trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+    options.model = TRV_DATELINE;
     options.bandwidth_bps = row->gbps * 1e9;
     options.alpha_ns = row->alpha_ns;
     options.link_latency_ns = row->link_ns;
@@ -154,6 +155,7 @@ static void test_single_messages(void **state)
         for (int port = 0; port < 2; port++) {
             trv_schedule_t *schedule = single_message("9", port ? 9 - message[i].hops : message[i].hops, port);
             trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+            options.model = TRV_DATELINE;
             options.bandwidth_bps = message[i].gbps * 1e9;
             options.link_latency_ns = message[i].link_ns;
             double time_ns = (double)simulated_fs(schedule, &options, message[i].bytes) / 1e6 - options.alpha_ns;

@@ -174,7 +174,6 @@ static void one_rank_represents_all(void **state)
         trv_simulator_t *simulator;
         trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
         trv_simulation_t few, all;
-        options.model = TRV_FIFO;
         assert_int_equal(trv_simulator_create(&simulator, schedule), TRV_OK);
         assert_int_equal(trv_simulate(simulator, &options, 100000, &few), TRV_OK);
         options.full = true;

@@ -152,7 +152,6 @@ static void reduction_is_exact(void **state)
         trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
         trv_simulator_t *simulator;
         trv_simulation_t folded, full;
-        options.model = TRV_FIFO;
         assert_int_equal(trv_simulator_create(&simulator, schedule), 0);
         assert_int_equal(trv_simulate(simulator, &options, 300000, &folded), 0);
         options.full = true;
@@ -181,7 +180,6 @@ static void long_vectors_approach_the_limit(void **state)
         trv_planner_t *planner;
         trv_planner_choice_t plan;
         trv_torus_t torus;
-        network.model = TRV_FIFO;
         assert_int_equal(trv_torus_parse(tori[i], &torus), 0);
         assert_int_equal(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, 0, &network, NULL), 0);
         assert_int_equal(trv_planner_rank(planner, bytes, 1, &plan), 1);
@@ -205,10 +203,10 @@ static void rejects_bad_weights(void **state)
         {"4x8", "bucket:9/0", "from 1 to 1024, not 0"},
         {"4x8", "bucket:9/1025", "from 1 to 1024, not 1025"},
         {"4x8", "bucket:9/99999", "whole numbers from 1 to 1024"},
-        {"4x8", "bucket:9", "expected 2 weights (one for each dimension larger than 1), not 1"},
-        {"4x8", "bucket:1/2/3", "expected 2 weights (one for each dimension larger than 1), not 3"},
+        {"4x8", "bucket:9", "2 weights are needed, one per dimension larger than 1; 1 was given"},
+        {"4x8", "bucket:1/2/3", "2 weights are needed, one per dimension larger than 1; 3 were given"},
         {"4x8", "hybrid:4x8:weights", "'weights' is not a parameter of a hybrid"},
-        {"4x8", "hybrid:4x8:weights1/2/3", "expected 2 weights (one for each dimension larger than 1), not 3"},
+        {"4x8", "hybrid:4x8:weights1/2/3", "2 weights are needed, one per dimension larger than 1; 3 were given"},
         {"4x8", "hybrid:4x8:streams0", "1 to 16 streams"},
         {"4x8", "hybrid:4x8:streams17", "1 to 16 streams"},
         {"4x8", "hybrid:4x8/4/9", "lists, not 9"},

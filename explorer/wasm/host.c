@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "cli/shared/output.h"
+#include "cli/shared/plot.h"
 #include "cli/shared/progress.h"
 
 /* ---- Progress: shown by the page while it waits ------------------------------------------------------------------ */
@@ -70,6 +71,18 @@ int cli_output_end(cli_output_t *output, int code)
     }
     free(output->path);
     return fclose(output->stream) && !code ? trv_fail(TRV_ERR_ARGUMENT, "the file could not be written") : code;
+}
+
+/* The page draws its own charts. */
+int cli_plot_check(const char *path)
+{
+    return trv_fail(TRV_ERR_UNSUPPORTED, "--plot=%.60s: the explorer draws no files; leave out --plot", path);
+}
+
+int cli_plot_draw(const char *path, const cli_plot_t *plot)
+{
+    (void)plot;
+    return cli_plot_check(path);
 }
 
 int cli_output_write(const char *path, int (*write)(void *context, FILE *out), void *context)

@@ -67,6 +67,9 @@ typedef struct trv_limit {
     /* the value of startup_ns for schedules whose ranks send at most one message per port and step; line-l:2 sends more
      * and can be faster */
     double steps_ns;
+    /* Not a bound, but a reference for sizes in the middle, at which a schedule pays for steps and for bytes: steps_ns
+     * plus the larger one of sets_ns and links_ns. */
+    double reference_ns;
 } trv_limit_t;
 
 /* The limit of a collective on a network, where a step takes `times->alpha_ns` without any bytes and a hop

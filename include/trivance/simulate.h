@@ -9,7 +9,7 @@
  * for each other otherwise, except for message overheads, which a rank pays one after another over all its streams.
  *
  * The timing rules are those of SST 11.1 with its Merlin network, the paper's simulator (section 6, appendix E), which
- * the default options reproduce; docs/simulator.md states every one.
+ * TRV_DATELINE and otherwise the default options reproduce; docs/simulator.md states every one.
  *
  * Time is counted in whole femtoseconds. Every run is determined to the last bit by its arguments.
  *
@@ -102,13 +102,13 @@ typedef struct trv_simulate_options {
     void *progress_context;
 } trv_simulate_options_t;
 
-/* The parameters of the paper's evaluation (appendix E): 800 Gb/s, alpha 1.5 us, 8 KiB packets, 100 ns links,
- * 50 + 50 ns routers. */
+/* One queue per link, and the other parameters of the paper's evaluation (appendix E): 800 Gb/s, alpha 1.5 us, 8 KiB
+ * packets, 100 ns links, 50 + 50 ns routers. The paper's simulator has two channels per link (TRV_DATELINE). */
 #define TRV_SIMULATE_DEFAULTS                                                                                          \
     {                                                                                                                  \
-        .size = sizeof(trv_simulate_options_t), .bandwidth_bps = 800e9, .nic_bandwidth_bps = 12800e9,                  \
-        .alpha_ns = 1500, .link_latency_ns = 100, .host_latency_ns = 100, .router_in_ns = 50, .router_out_ns = 50,     \
-        .packet_bytes = 8192, .seed = 1                                                                                \
+        .size = sizeof(trv_simulate_options_t), .model = TRV_FIFO, .bandwidth_bps = 800e9,                             \
+        .nic_bandwidth_bps = 12800e9, .alpha_ns = 1500, .link_latency_ns = 100, .host_latency_ns = 100,                \
+        .router_in_ns = 50, .router_out_ns = 50, .packet_bytes = 8192, .seed = 1                                       \
     }
 
 /* The traffic of one directed link. */

@@ -127,7 +127,7 @@ class PaperCost(c.Structure):
 
 
 class Limit(c.Structure):
-    _fields_ = _declared("double startup_ns, sets_ns, links_ns, time_ns, steps_ns")
+    _fields_ = _declared("double startup_ns, sets_ns, links_ns, time_ns, steps_ns, reference_ns")
 
 
 class Verdict(c.Structure):

@@ -172,7 +172,6 @@ int cli_export(int argc, char **argv)
     options.command = argv[0];
     options.format = -1;
     cli_network_init(&options.network);
-    options.network.options = cli_default_network();
     options.alpha_ns = options.network.options.alpha_ns;
     if (cli_select("planned", &options.selection))
         return cli_bad_last(argv[0]);

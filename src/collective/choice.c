@@ -118,14 +118,19 @@ static int find_in_family(const query_t *query, const char *family, trv_planner_
     return code < 0 ? code : found;
 }
 
-/* Appends the second best algorithm, such as "; trivance-b would take 25 us". */
+/* Appends the second best algorithm, such as "; trivance-b would take 25 us"; of equal times the planner chooses the one
+ * with fewer steps, then the one that comes first in its list. */
 static void append_runner_up(const query_t *query, const trv_time_unit_t *unit, trv_choice_t *choice)
 {
     trv_planner_t *planner;
     trv_planner_choice_t ranked[2];
     if (query_planner(query, &planner) < 0)
         return;
-    if (trv_planner_rank(planner, query->bytes, 2, ranked) == 2)
+    const int found = trv_planner_rank(planner, query->bytes, 2, ranked);
+    if (found == 2 && ranked[1].time_ns <= ranked[0].time_ns)
+        trv_choice_append(choice, "; %s would take the same time, but %s", ranked[1].algorithm,
+                          ranked[1].steps > ranked[0].steps ? "has more steps" : "comes later in the planner's list");
+    else if (found == 2)
         trv_choice_append(choice, "; %s would take %.4g %s", ranked[1].algorithm, ranked[1].time_ns / unit->ns,
                           unit->name);
     trv_planner_destroy(planner);

@@ -13,7 +13,6 @@ trv_simulate_options_t trv_model_network(double alpha_ns, double bandwidth_bps, 
 {
     const trv_simulate_options_t standard = TRV_SIMULATE_DEFAULTS;
     trv_simulate_options_t network = standard;
-    network.model = TRV_FIFO;
     network.delivery = TRV_DELIVERY_TAIL; /* a message arrives with its last byte */
     network.alpha_ns = alpha_ns;
     network.message_overhead_ns = overhead_ns;

@@ -202,7 +202,9 @@ static int limits_find(limits_t *l, const trv_network_t *network, const trv_hock
             limits_add_slabs(l, d);
     limit->sets_ns = l->bytes_per_link * byte_ns;
     limit->links_ns = fmax(0, (crossings - all_in_flight) * byte_ns / limits_total_capacity(l));
-    limit->time_ns = fmax(limit->startup_ns, fmax(limit->sets_ns, limit->links_ns));
+    const double transmission_ns = fmax(limit->sets_ns, limit->links_ns);
+    limit->time_ns = fmax(limit->startup_ns, transmission_ns);
+    limit->reference_ns = limit->steps_ns + transmission_ns;
     return TRV_OK;
 }
 

@@ -12,19 +12,10 @@
 #include "base/array.h"
 #include "torus/torus.h"
 
-int trv_active_dimensions(const trv_torus_t *torus, int active[TRV_DIMS_MAX])
-{
-    int count = 0;
-    for (int d = 0; d < torus->dims; d++)
-        if (torus->size[d] > 1)
-            active[count++] = d;
-    return count;
-}
-
 int trv_ring_dimension(const trv_torus_t *torus)
 {
     int active[TRV_DIMS_MAX];
-    return trv_active_dimensions(torus, active) ? active[0] : 0;
+    return trv_torus_active(torus, active) ? active[0] : 0;
 }
 
 int trv_middle_rank(const trv_torus_t *torus)
@@ -291,7 +282,7 @@ void trv_panel_describe(const trv_picture_t *picture, const trv_panel_t *panel, 
     if (hops_max == 0)
         return;
     int used = 0;
-    if (!several && trv_active_dimensions(trv_schedule_torus(picture->schedule), active) > 1)
+    if (!several && trv_torus_active(trv_schedule_torus(picture->schedule), active) > 1)
         used = snprintf(text, (size_t)text_size, "dimension %d, ", dimension);
     if (hops_min == hops_max)
         snprintf(text + used, (size_t)(text_size - used), "distance %d", hops_max);

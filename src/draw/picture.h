@@ -60,8 +60,6 @@ int trv_picture_create(trv_picture_t *picture, const trv_schedule_t *schedule, c
                        const trv_cost_t *cost, int rank, int stream);
 void trv_picture_clear(trv_picture_t *picture);
 
-/* Lists the dimensions of a torus that are larger than 1. Returns their number. */
-int trv_active_dimensions(const trv_torus_t *torus, int active[TRV_DIMS_MAX]);
 /* The rank in the middle, whose messages cross the edges of a picture least often. */
 int trv_middle_rank(const trv_torus_t *torus);
 

@@ -62,7 +62,7 @@ static double choose_pitch(grid_t *grid)
 static grid_t measure(const trv_picture_t *picture)
 {
     grid_t grid = {.torus = trv_schedule_torus(picture->schedule), .layers = 1, .rows = 1, .vertical = -1};
-    grid.dims = trv_active_dimensions(grid.torus, grid.active);
+    grid.dims = trv_torus_active(grid.torus, grid.active);
     int x = grid.horizontal = grid.active[grid.dims - 1];
     int y = grid.vertical = grid.dims > 1 ? grid.active[grid.dims - 2] : -1;
     grid.columns = grid.torus->size[x];

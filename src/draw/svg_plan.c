@@ -25,7 +25,7 @@ int trv_svg_check_torus(const trv_torus_t *torus, int rank)
         int ranks_all, ranks_one;
     } limit[] = {{81, 256}, {81, 256}, {100, 1024}, {125, 1000}};
     char text[TRV_TORUS_TEXT_MAX];
-    int active[TRV_DIMS_MAX], dims = trv_active_dimensions(torus, active);
+    int active[TRV_DIMS_MAX], dims = trv_torus_active(torus, active);
     trv_torus_format(torus, text, sizeof text);
     if (dims > 3)
         return trv_fail(TRV_ERR_UNSUPPORTED,
@@ -73,7 +73,7 @@ static sheet_t lay_out(const trv_picture_t *picture, const trv_svg_options_t *op
     sheet_t sheet = {.out = out, .picture = picture, .options = options};
     int active[TRV_DIMS_MAX];
     const trv_torus_t *torus = trv_schedule_torus(picture->schedule);
-    sheet.dims = trv_active_dimensions(torus, active);
+    sheet.dims = trv_torus_active(torus, active);
     const bool line = sheet.dims == 1 && trv_torus_is_line(torus, active[0]);
     sheet.ring = sheet.dims < 2 && !line;
     sheet.arrows = sheet.ring ? trv_svg_ring_size(picture) : trv_svg_grid_size(picture);

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "draw/text.h"
+#include "torus/torus.h"
 
 #define PITCH_X   4
 #define LAYER_GAP 4
@@ -32,7 +33,7 @@ typedef struct grid {
 static grid_t grid_of(const trv_torus_t *torus)
 {
     grid_t grid = {.torus = torus, .layers = 1};
-    grid.dims = trv_active_dimensions(torus, grid.active);
+    grid.dims = trv_torus_active(torus, grid.active);
     if (grid.dims < 2)
         return grid;
     grid.columns = torus->size[grid.active[grid.dims - 1]];

@@ -260,6 +260,37 @@ static int sample_others(const search_t *search, const trv_schedule_t *embedded,
     return rc;
 }
 
+/* Finds the maximum number of messages of a stream that leave a node by one port in a step. A message may leave by
+ * another port than in the schedule for the line, ring or box, because a cut link is in its way. */
+static int find_messages_per_port(const search_t *search, const trv_schedule_t *embedded, int *max)
+{
+    trv_step_t step = TRV_STEP_INIT;
+    int rc = TRV_OK;
+    *max = 0;
+    for (int i = 0; i < search->nodes && !rc; i++)
+        for (int stream = 0; stream < trv_schedule_streams(embedded) && !rc; stream++)
+            for (int k = 0; k < trv_schedule_steps(embedded) && !rc; k++) {
+                int by_port[TRV_PORTS_MAX] = {0};
+                rc = trv_schedule_step(embedded, search->node[i], stream, k, &step);
+                for (int m = 0; m < step.sends && !rc; m++) {
+                    const int sent = ++by_port[step.send[m].port];
+                    *max = sent > *max ? sent : *max;
+                }
+            }
+    trv_step_clear(&step);
+    return rc;
+}
+
+/* Whether the messages of an embedded schedule satisfy the constraints. The other constraints are properties that the
+ * schedule keeps when it is embedded. */
+static int allow_embedded(const search_t *search, const trv_schedule_t *embedded, bool *allowed)
+{
+    const int limit = search->ring->constraints.messages_per_port;
+    int sent = 0, rc = limit > 0 ? find_messages_per_port(search, embedded, &sent) : TRV_OK;
+    *allowed = sent <= limit;
+    return rc;
+}
+
 /* Simulates an embedded schedule and inserts it into the choices if it is fast enough. A schedule with a message that
  * passes a cut link is left out; the error of the first such schedule becomes search->error. */
 static int time_embedded(search_t *search, const trv_schedule_t *embedded, trv_planner_node_choice_t *choice)
@@ -314,6 +345,8 @@ static int try_prospect(search_t *search, trv_order_t order, const prospect_t *p
     search->too_much = search->too_much || (!rc && work > search->work);
     if (!rc && work <= search->work && bound_ns <= cutoff_ns(search))
         rc = trv_constraints_allow(&search->ring->constraints, list, &candidate, search->vector_bytes, &allowed);
+    if (!rc && allowed)
+        rc = allow_embedded(search, embedded, &allowed);
     if (!rc && allowed)
         rc = sample_others(search, embedded, &exceeds_sampled);
     search->too_much = search->too_much || exceeds_sampled;

@@ -38,6 +38,9 @@
 #define DATELINE_CAPACITY      48 /* ranked with one queue; up to half of these may be weighted hybrids */
 #define DATELINE_HOPS_MAX      1e7
 
+/* Messages of schedules for a dimension travel along a large part of it, and are simulated link by link. */
+#define DIMENSION_MAX (1 << 20)
+
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
 /* Checks the options by a simulation on a ring of two ranks, so that the simulator reports invalid ones. */
@@ -63,6 +66,17 @@ static int check_network(const trv_simulate_options_t *asked)
     return rc;
 }
 
+static int check_size(const trv_torus_t *torus)
+{
+    for (int d = 0; d < torus->dims; d++)
+        if (torus->size[d] > DIMENSION_MAX)
+            return trv_fail(TRV_ERR_UNSUPPORTED,
+                            "a dimension of %d ranks is too long for the planner, which simulates messages link by "
+                            "link; the limit is %d ranks along a dimension, for example 10000x10000",
+                            torus->size[d], DIMENSION_MAX);
+    return TRV_OK;
+}
+
 /* Copies the links, so that the caller's array need not outlive the call. */
 static int keep_links(trv_planner_t *planner, const trv_torus_t *torus)
 {
@@ -86,6 +100,8 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
     int rc = trv_collective_check(collective, root);
     if (!rc)
         rc = trv_check_size(network->size, sizeof *network, "TRV_SIMULATE_DEFAULTS");
+    if (!rc)
+        rc = check_size(torus);
     if (!rc && constraints)
         rc = trv_check_size(constraints->size, sizeof *constraints, "TRV_PLANNER_CONSTRAINTS");
     if (rc)
@@ -146,6 +162,27 @@ static void planner_begin_call(trv_planner_t *planner)
 {
     planner->done = 0;
     planner->progress = (trv_span_t){planner->caller.callback ? planner_report : NULL, planner, 0, 1};
+}
+
+static void replace_network(trv_planner_t *planner, const trv_simulate_options_t *network)
+{
+    trv_simulate_options_t changed = trv_timing_network(network);
+    changed.model = planner->network.model;
+    changed.slow_links = planner->network.slow_links;
+    changed.slow_link = planner->network.slow_link;
+    planner->network = changed;
+}
+
+int trv_planner_set_network(trv_planner_t *planner, const trv_simulate_options_t *network)
+{
+    int rc = check_network(network);
+    if (rc)
+        return rc;
+    trv_planner_set_progress(planner, network);
+    replace_network(planner, network);
+    if (planner->uniform)
+        replace_network(planner->uniform, network);
+    return TRV_OK;
 }
 
 /* ---- One candidate ----------------------------------------------------------------------------------------------- */
@@ -331,28 +368,47 @@ int trv_planner_time(trv_planner_t *planner, uint64_t vector_bytes, const char *
     return trv_planner_time_within(planner, vector_bytes, algorithm, INFINITY, choice);
 }
 
+/* Finds the candidate with this name and its time, which is INFINITY if it exceeds `cutoff_ns`. */
+static int time_named(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, double cutoff_ns,
+                      trv_candidate_t **candidate, trv_entry_t *entry)
+{
+    bool allowed;
+    *entry = (trv_entry_t){.time_ns = INFINITY};
+    planner_begin_call(planner);
+    const trv_span_t all = planner->progress;
+    int rc = find_candidate(planner, algorithm, candidate);
+    if (!rc)
+        rc = trv_constraints_allow(&planner->constraints, &planner->list, *candidate, vector_bytes, &allowed);
+    if (!rc && !allowed)
+        rc = trv_constraints_fail(&planner->constraints, &planner->list, *candidate, vector_bytes);
+    planner->progress = trv_span(all, 0, planner->dateline ? 0.1 : 1);
+    if (!rc)
+        rc = trv_planner_find_time(planner, *candidate, vector_bytes, cutoff_ns, entry);
+    planner->progress = trv_span(all, 0.1, 0.9);
+    if (!rc && isfinite(entry->time_ns) && planner->dateline)
+        rc = find_dateline_time(planner, *candidate, vector_bytes, entry);
+    return rc;
+}
+
 int trv_planner_time_within(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, double cutoff_ns,
                             trv_planner_choice_t *choice)
 {
     trv_candidate_t *candidate = NULL;
-    trv_entry_t entry = {.hops = 0};
-    bool allowed;
-    planner_begin_call(planner);
-    const trv_span_t all = planner->progress;
-    int rc = find_candidate(planner, algorithm, &candidate);
-    if (!rc)
-        rc = trv_constraints_allow(&planner->constraints, &planner->list, candidate, vector_bytes, &allowed);
-    if (!rc && !allowed)
-        rc = trv_constraints_fail(&planner->constraints, &planner->list, candidate, vector_bytes);
-    planner->progress = trv_span(all, 0, planner->dateline ? 0.1 : 1);
-    if (!rc)
-        rc = trv_planner_find_time(planner, candidate, vector_bytes, cutoff_ns, &entry);
+    trv_entry_t entry;
+    int rc = time_named(planner, vector_bytes, algorithm, cutoff_ns, &candidate, &entry);
     if (!rc && isinf(entry.time_ns)) {
         *choice = (trv_planner_choice_t){.time_ns = INFINITY};
         return TRV_OK;
     }
-    planner->progress = trv_span(all, 0.1, 0.9);
-    if (!rc && planner->dateline)
-        rc = find_dateline_time(planner, candidate, vector_bytes, &entry);
     return rc ? rc : trv_planner_make_choice(planner, candidate, &entry, choice);
+}
+
+int trv_planner_named_ns(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, double cutoff_ns,
+                         double *time_ns)
+{
+    trv_candidate_t *candidate = NULL;
+    trv_entry_t entry;
+    int rc = time_named(planner, vector_bytes, algorithm, cutoff_ns, &candidate, &entry);
+    *time_ns = entry.time_ns;
+    return rc;
 }

@@ -46,6 +46,10 @@ bool trv_planner_same_algorithm(const char *name, const char *other);
 /* Makes later calls on the planner report their progress to the callback of `network`. */
 void trv_planner_set_progress(trv_planner_t *planner, const trv_simulate_options_t *network);
 
+/* Changes the network's bandwidths, latencies and overheads; the links stay those of the planner's creation. The planner
+ * then makes the same choices as a new one, with less work, because it keeps its candidates and their simulators. */
+int trv_planner_set_network(trv_planner_t *planner, const trv_simulate_options_t *network);
+
 /* The time that a model estimates. */
 double trv_planner_estimate(const trv_planner_t *planner, const trv_model_t *model, uint64_t vector_bytes);
 
@@ -70,6 +74,10 @@ int trv_planner_make_choice(const trv_planner_t *planner, trv_candidate_t *candi
 /* As trv_planner_time, but sets the time to INFINITY if it exceeds `cutoff_ns`, which takes less work. */
 int trv_planner_time_within(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, double cutoff_ns,
                             trv_planner_choice_t *choice);
+
+/* The time of an algorithm without its parts; INFINITY if it exceeds `cutoff_ns`. */
+int trv_planner_named_ns(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, double cutoff_ns,
+                         double *time_ns);
 
 /* As trv_planner_rank, without choices that take longer than `cutoff_ns`. */
 int trv_planner_rank_within(trv_planner_t *planner, uint64_t vector_bytes, int capacity, double cutoff_ns,

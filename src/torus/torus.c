@@ -157,12 +157,3 @@ int trv_torus_shift(const trv_torus_t *torus, int rank, int dimension, int delta
     int coordinate = (int)(((long long)trv_torus_coordinate(torus, rank, dimension) + delta) % size);
     return trv_torus_move(torus, rank, dimension, coordinate < 0 ? coordinate + size : coordinate);
 }
-
-int trv_torus_active(const trv_torus_t *torus, int *active)
-{
-    int count = 0;
-    for (int d = 0; d < torus->dims; d++)
-        if (torus->size[d] > 1)
-            active[count++] = d;
-    return count;
-}

@@ -27,6 +27,13 @@ int trv_torus_move(const trv_torus_t *torus, int rank, int dimension, int coordi
 TRV_API int trv_torus_shift(const trv_torus_t *torus, int rank, int dimension, int delta);
 
 /* The dimensions with more than one rank, ascending (up to TRV_DIMS_MAX); returns how many there are. */
-int trv_torus_active(const trv_torus_t *torus, int *active);
+static inline int trv_torus_active(const trv_torus_t *torus, int *active)
+{
+    int count = 0;
+    for (int d = 0; d < torus->dims; d++)
+        if (torus->size[d] > 1)
+            active[count++] = d;
+    return count;
+}
 
 #endif

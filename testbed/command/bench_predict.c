@@ -18,7 +18,6 @@ static trv_simulate_options_t options_of(const cli_bench_job_t *job)
 {
     trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
     double flit_ns = FLIT_BYTES * 8e9 / job->network.bandwidth_bps;
-    options.model = TRV_FIFO;
     options.delivery = TRV_DELIVERY_TAIL;
     options.bandwidth_bps = job->network.bandwidth_bps * 35 * FLIT_BYTES / 9000;
     options.nic_bandwidth_bps = 1e15; /* a node's memory is not a bottleneck */

@@ -389,6 +389,7 @@ static void test_time_of_exports(void **state)
                 trv_schedule_t *schedule;
                 trv_simulator_t *simulator;
                 trv_simulation_t result;
+                options.model = i % 2 ? TRV_FIFO : TRV_DATELINE;
                 options.message_overhead_ns = (double)(i % 3 * 700); /* the streams of a rank share its processor */
                 if (trv_schedule_create(&schedule, &torus, trv_algorithm_name(trv_algorithm_at(i)), TRV_ALLREDUCE))
                     continue;

@@ -131,7 +131,7 @@ static void test_equal_times(void **state)
         const bool planned = !strstr(options[i], "-a ");
         snprintf(line, sizeof line, "plan %s", options[i]);
         tool_t tool = tool_run(line, NULL);
-        char *simulated = strstr(tool.out, " simulated at ");
+        char *simulated = strstr(tool.out, " simulated (fifo) at ");
         assert_non_null(simulated);
         *simulated = '\0';
         snprintf(headline, sizeof headline, "%s", strrchr(tool.out, ';') + 2); /* "22.83 us" */
@@ -145,14 +145,14 @@ static void test_equal_times(void **state)
             assert_string_equal(word, headline);
             tool_clear(&tool);
         }
-        snprintf(line, sizeof line, "simulate %s%s --model=fifo", options[i], planned ? " -a planned" : "");
+        snprintf(line, sizeof line, "simulate %s%s", options[i], planned ? " -a planned" : "");
         tool = tool_run(line, NULL);
         assert_int_equal(sscanf(strchr(strstr(tool.out, "\ntime ") + 1, '\n'), " %*s %15s %15s", value, unit), 2);
         snprintf(word, sizeof word, "%s %s", value, unit);
         if (strcmp(word, headline) != 0)
             fail_msg("%s: %s, but %s by plan", line, word, headline);
         tool_clear(&tool);
-        snprintf(line, sizeof line, "simulate %s%s --model=fifo -f json", options[i], planned ? " -a planned" : "");
+        snprintf(line, sizeof line, "simulate %s%s -f json", options[i], planned ? " -a planned" : "");
         json_t *rows = tool_json(line);
         assert_string_equal(text_of(json_array_get(rows, 0), "algorithm"), name); /* the same member of the family */
         json_decref(rows);
@@ -351,6 +351,7 @@ static void test_bad_input(void **state)
         {"plan 8x8 --why -r 3", "leave out --rank"},
         {"plan 8x8 --why -f svg", "--format: there is no format 'svg' for this table; expected table, json or csv"},
         {"plan 8x8 9 --why", "more than one torus"},
+        {"plan 99999999", "a dimension of 99999999 ranks is too long for the planner"},
         {"plan --why", "give the torus, for example `trivance plan 8x8 --why"},
         {"plan --schedule=x.json --consistent", "a schedule file specifies its own torus and messages"},
         {"plan 8x8 --consistent -a swing", "constrain the planner; leave them out for a named algorithm"},

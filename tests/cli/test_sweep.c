@@ -252,7 +252,7 @@ static void test_bad_input(void **state)
         {"--torus=8 --bandwidth=0Gb/s", "is not a rate"},
         {"--torus=8 --alpha=1us,1.5", "alpha: '1.5' is not a time"},
         {"--torus=8 --packet=1", "from 256 bytes to 1 MiB"},
-        {"--torus=8 --packet=64K --buffer=8K", "does not fit in a buffer"},
+        {"--torus=8 --packet=64K --buffer=8K --model=dateline", "does not fit in a buffer"},
         {"--torus=8 --slow-rank=9:2x", "there is no rank 9"},
         {"--torus=8 -f xml", "no format 'xml'"},
         {"--torus=8 -f csv -o out.csv", "--format is for stdout"},
@@ -371,7 +371,7 @@ static void test_rows_without_numbers(void **state)
 {
     (void)state;
     json_t *array = tool_json("sweep --torus=4x4 -a star -b 1K --slow-link=none,1:-0:2x,1:-0:down --packet=1K,64K "
-                              "--buffer=0,8K -j 1 -f json"),
+                              "--buffer=0,8K --model=dateline -j 1 -f json"),
            *row;
     size_t i, errors = 0, unfit = 0;
     assert_int_equal(json_array_size(array), 12);

@@ -144,9 +144,9 @@ def test_beyond():
     text, svg = io.StringIO(), io.StringIO()
     write.figure_csv(figure, text)
     lines = text.getvalue().splitlines()
-    assert lines[0].endswith(",time_ns,planned_time_ns,relative_percent")
+    assert lines[0].endswith(",time_ns,planned_time_ns,time_vs_planned")
     assert sum(",planned," in line for line in lines) == sum(",trivance," in line for line in lines) == 4
-    assert any(line.endswith(",1000.000,700.000,30.0000") for line in lines)
+    assert any(line.endswith(",1000.000,700.000,1.428571") for line in lines)
     draw.draw(figure, svg)
     assert "Planned" in svg.getvalue() and "Figure 32: Planned schedules" in svg.getvalue()
 

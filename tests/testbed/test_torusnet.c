@@ -279,7 +279,6 @@ static double simulated_ns(const trv_torus_t *torus, int delta, int packets)
         int to = (from + delta) % torus->ranks;
         trv_explicit_message(schedule, 0, 0, from, to, tn_port(torus, from, to), -1, TRV_SEND | TRV_RECEIVE, 1, &part);
     }
-    options.model = TRV_FIFO;
     options.delivery = TRV_DELIVERY_TAIL;
     options.bandwidth_bps = BANDWIDTH;
     options.nic_bandwidth_bps = 1e15;

@@ -6,7 +6,7 @@ from typing import Any, Iterable, Iterator, Sequence, TextIO
 
 from . import catalogue
 from .counted import TABLE_COLUMNS
-from .measures import Figure, advantage
+from .measures import Figure
 
 
 @contextlib.contextmanager
@@ -46,7 +46,7 @@ def figure_csv(figure: Figure, stream: TextIO) -> None:
         return
     spec, own = figure.spec, catalogue.own_of(figure.spec).key
     write(["figure", "torus", "parameter", "value", "family", "algorithm", "bytes", "time_ns", f"{own}_time_ns",
-           "relative_percent"])
+           f"time_vs_{own}"])
     for i, curve in enumerate(figure.curves):
         first = [spec.number, spec.torus, spec.parameter or "", curve.key if spec.parameter else ""]
         lines = [(own, curve.own, curve.own_member)] if i == 0 or spec.parameter else []
@@ -54,7 +54,7 @@ def figure_csv(figure: Figure, stream: TextIO) -> None:
         for family, times, members in lines:
             for size, time, member, own_time in zip(figure.axis, times, members, curve.own):
                 write(first + [family, member, int(size), f"{time:.3f}", f"{own_time:.3f}",
-                               f"{advantage(time, own_time):.4f}"])
+                               f"{time / own_time:.6f}"])
 
 
 def _cuts_csv(figure: Figure, write: Any) -> None:

@@ -49,8 +49,9 @@ int trv_weights_parse(const char *text, size_t length, const trv_torus_t *torus,
             return trv_fail(TRV_ERR_ARGUMENT, "weights are whole numbers from 1 to %d, not %d; %s", TRV_WEIGHT_MAX,
                             weights->value[i], example);
     if (weights->count != active)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "expected %d weights (one for each dimension larger than 1), not %d; %s",
-                        active, weights->count, example);
+        return trv_fail(TRV_ERR_UNSUPPORTED, "%d weight%s needed, one per dimension larger than 1; %d %s given; %s",
+                        active, active == 1 ? " is" : "s are", weights->count, weights->count == 1 ? "was" : "were",
+                        example);
     return TRV_OK;
 }
 

@@ -265,7 +265,6 @@ int cli_cost(int argc, char **argv)
     options.command = argv[0];
     options.network = (trv_hockney_t)TRV_HOCKNEY_PAPER;
     cli_network_init(&options.links);
-    options.links.options = cli_default_network();
     if (!rc)
         rc = trv_parse_bytes_list("32,1K,32K,1M,32M,128M", options.bytes, CLI_COST_SIZES_MAX, &options.sizes);
     if (!rc) {

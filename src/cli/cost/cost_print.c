@@ -159,10 +159,12 @@ void cli_cost_begin_rows(const cli_cost_options_t *options, cli_table_t *table)
                                             {"paper_theta_limit", NULL, true, 0},
                                             {"bytes", NULL, true, 0},
                                             {"time_ns", NULL, true, 0},
-                                            {"best", NULL, false, 0},
-                                            {"limit_ns", NULL, true, 0},
-                                            {"limit_ratio", NULL, true, 0}};
-    int shown = options->limit ? 18 : 16;
+                                            {"best", NULL, false, 0}};
+    int shown = 16;
+    if (options->limit) {
+        cli_limit_columns(column + shown);
+        shown += CLI_LIMIT_COLUMNS;
+    }
     if (options->links.links.count > 0)
         column[shown++] = (cli_column_t){"slow_links", NULL, false, 0};
     cli_table_begin(table, stdout, options->format, column, shown, false);
@@ -194,8 +196,7 @@ void cli_cost_add_rows(const cli_cost_options_t *options, const cli_cost_result_
             if (options->limit) {
                 trv_limit_t limit = {.time_ns = NAN};
                 (void)find_limit(options, e->schedule, i, &limit);
-                cli_cell_real(table, limit.time_ns, 3);
-                cli_cell_real(table, e->time_ns[i] / limit.time_ns, 6);
+                cli_limit_cells(table, &limit, e->time_ns[i]);
             }
             if (links[0])
                 cli_cell_text(table, links);

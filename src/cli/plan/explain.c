@@ -1,20 +1,15 @@
 /*
  * trivance plan --why: the plans with the best times and the best named algorithms, the parts of their times, and the
- * networks on which each of them would be selected.
- *
- * For the last of these the planner runs on networks that differ from the given one in one parameter: alpha, the
- * bandwidth or the latency of the links, over four decades around its value, in equal ratios. Where a row is first
- * selected, at increasing distance from the given value, bisection finds it to two digits. (A time is not the sum of
- * parts that are proportional to the parameters, because streams overlap; extrapolating the parts is wrong far from the
- * given network.)
+ * networks on which each of them would be selected (other_networks.c).
  */
-#include "cli/plan/query.h"
+#include "cli/plan/explain.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/shared/limit.h"
 #include "cli/shared/output.h"
 #include "cli/shared/tool.h"
 #include "base/text/parse.h"
@@ -26,36 +21,15 @@
 #include "planner/timing.h"
 #include "schedule/collective.h"
 
-#define SHOWN_MAX       7 /* number of plans that are shown, no two of them equal */
-#define ALIKE_MAX       3 /* maximum number of these of one algorithm */
-#define ROWS_MAX        (SHOWN_MAX + CLI_CHOICES_MAX)
-#define FACTOR_MAX      100. /* a parameter is varied up to this factor, in both directions */
-#define EXPENSIVE_RANKS 128  /* with more ranks without symmetry, simulations are expensive … */
-#define SLOWDOWN_MAX    2    /* … and algorithms slower than the plan by more than this factor are left out */
-#define VALUES          16   /* values of a parameter tried in each direction */
+#define SHOWN_MAX       7               /* number of plans that are shown, no two of them equal */
+#define RANKED_MAX      (8 * SHOWN_MAX) /* maximum number of plans that are timed to find these */
+#define ALIKE_MAX       3               /* maximum number of these of one algorithm */
+#define EXPENSIVE_RANKS 128             /* with more ranks without symmetry, simulations are expensive … */
+#define SLOWDOWN_MAX    2 /* … and algorithms slower than the plan by more than this factor are left out */
+#define ROWS_MAX        CLI_EXPLAINED_MAX
 
-enum { ALPHA, BANDWIDTH, LATENCY, PARAMETERS };
-
-/* The values of a parameter for which the planner selects the choice of a row: below or above a limit, or only a range
- * around a value. */
-typedef enum side { NEVER, BELOW, ABOVE, AROUND } side_t;
-
-typedef struct row {
-    trv_planner_choice_t choice;
-    struct {
-        side_t side;
-        int offset;   /* the first step, of VALUES in either direction, at which it is selected; negative: downwards */
-        double value; /* in ns, bits per second and ns; the planner selects the row at this value */
-    } win[PARAMETERS];
-} row_t;
-
-typedef struct analysis {
-    const cli_plan_query_t *query;
-    trv_planner_t *planner;
-    trv_span_t span; /* the part of the progress bar for the current work */
-    int rows;
-    row_t row[ROWS_MAX];
-} analysis_t;
+typedef cli_explained_t row_t;
+typedef cli_explanation_t analysis_t;
 
 /* ---- The rows ---------------------------------------------------------------------------------------------------- */
 
@@ -129,6 +103,23 @@ static int add_families(analysis_t *analysis)
     return TRV_OK;
 }
 
+/* Adds the plans with the best times. Few of the best are enough if they differ; timing more of them is more work. */
+static int add_plans(analysis_t *analysis)
+{
+    trv_planner_choice_t nearest[RANKED_MAX];
+    int found, capacity = SHOWN_MAX;
+    do {
+        capacity *= 2;
+        analysis->rows = 0;
+        found = trv_planner_rank(analysis->planner, analysis->query->bytes, capacity, nearest);
+        for (int i = 0; i < found && analysis->rows < SHOWN_MAX; i++)
+            if (!row_exists(analysis, &nearest[i]) && !has_alike_max(analysis, nearest[i].algorithm))
+                row_add(analysis, &nearest[i]);
+    } while (found == capacity && analysis->rows < SHOWN_MAX &&
+             capacity < (is_expensive(analysis) ? RANKED_MAX / 2 : RANKED_MAX));
+    return found < 0 ? found : TRV_OK;
+}
+
 static int find_rows(analysis_t *analysis)
 {
     const trv_simulate_options_t network = cli_network_reporting(&analysis->query->network.options, &analysis->span);
@@ -136,142 +127,23 @@ static int find_rows(analysis_t *analysis)
     analysis->span = trv_span(all, 0, 0.5);
     int rc = trv_planner_create(&analysis->planner, &analysis->query->torus, analysis->query->collective, 0, &network,
                                 &analysis->query->constraints);
-    trv_planner_choice_t nearest[8 * SHOWN_MAX];
-    int capacity = sizeof nearest / sizeof nearest[0];
-    capacity = is_expensive(analysis) ? capacity / 2 : capacity;
-    int found = rc ? rc : trv_planner_rank(analysis->planner, analysis->query->bytes, capacity, nearest);
-    for (int i = 0; i < found && analysis->rows < SHOWN_MAX; i++)
-        if (!row_exists(analysis, &nearest[i]) && !has_alike_max(analysis, nearest[i].algorithm))
-            row_add(analysis, &nearest[i]);
+    if (!rc)
+        rc = add_plans(analysis);
     analysis->span = trv_span(all, 0.5, 0.5);
-    return found < 0 ? found : add_families(analysis);
-}
-
-/* ---- Other networks ---------------------------------------------------------------------------------------------- */
-
-/* The member of the network's options for a parameter. */
-static double *parameter_of(trv_simulate_options_t *network, int parameter)
-{
-    return parameter == ALPHA       ? &network->alpha_ns
-           : parameter == BANDWIDTH ? &network->bandwidth_bps
-                                    : &network->link_latency_ns;
-}
-
-static double value_given(const analysis_t *analysis, int parameter)
-{
-    trv_simulate_options_t network = analysis->query->network.options;
-    return *parameter_of(&network, parameter);
-}
-
-/* The value, rounded to two digits. */
-static double round_to_digits(double value)
-{
-    const double unit = pow(10, floor(log10(value)) - 1);
-    return unit * round(value / unit);
-}
-
-/* The value `offset` steps from the given one; VALUES steps are a factor of FACTOR_MAX. */
-static double value_at(const analysis_t *analysis, int parameter, int offset)
-{
-    return round_to_digits(value_given(analysis, parameter) * pow(FACTOR_MAX, (double)offset / VALUES));
-}
-
-/* Finds the plan if the parameter has that value; its name is "" if the simulator rejects the value. */
-static int choose_at(const analysis_t *analysis, int parameter, double value, trv_planner_choice_t *chosen)
-{
-    trv_span_t span = analysis->span;
-    trv_simulate_options_t network = cli_network_reporting(&analysis->query->network.options, &span);
-    *parameter_of(&network, parameter) = value;
-    int rc = trv_planner_best(&analysis->query->torus, analysis->query->collective, 0, analysis->query->bytes, &network,
-                              &analysis->query->constraints, chosen);
-    if (rc == TRV_ERR_MEMORY || rc == TRV_ERR_CANCELLED)
-        return rc;
-    if (rc)
-        *chosen = (trv_planner_choice_t){.steps = 0};
-    return TRV_OK;
-}
-
-static bool row_is(const row_t *row, const trv_planner_choice_t *choice)
-{
-    return strcmp(row->choice.algorithm, choice->algorithm) == 0;
-}
-
-/* Records whether the row is selected at `step` in the direction `sign`. A row wins from the first such step on, in the
- * direction in which that is nearer, and as far as it remains selected. */
-static void row_record_win(row_t *row, int parameter, int sign, int step, double value, bool chosen)
-{
-    const int offset = row->win[parameter].offset;
-    if (chosen && (offset == 0 || step < abs(offset))) {
-        row->win[parameter].offset = sign * step;
-        row->win[parameter].value = value;
-        row->win[parameter].side = sign > 0 ? ABOVE : BELOW;
-    } else if (!chosen && sign * offset > 0) {
-        row->win[parameter].side = AROUND;
-    }
-}
-
-static int try_values(analysis_t *analysis, int parameter, int sign)
-{
-    const trv_span_t all = analysis->span;
-    int rc = TRV_OK;
-    for (int step = 1; step <= VALUES && !rc; step++) {
-        const double value = value_at(analysis, parameter, sign * step);
-        trv_planner_choice_t chosen;
-        analysis->span = trv_span(all, (step - 1.0) / VALUES, 1.0 / VALUES);
-        rc = choose_at(analysis, parameter, value, &chosen);
-        for (int i = 1; i < analysis->rows && !rc; i++)
-            row_record_win(&analysis->row[i], parameter, sign, step, value, row_is(&analysis->row[i], &chosen));
-    }
-    return rc;
-}
-
-/* Moves the value as close to the given one as two digits permit. */
-static int refine_value(const analysis_t *analysis, row_t *row, int parameter)
-{
-    const int offset = row->win[parameter].offset;
-    double without = value_at(analysis, parameter, offset > 0 ? offset - 1 : offset + 1);
-    double *with = &row->win[parameter].value;
-    for (;;) {
-        const double middle = round_to_digits(sqrt(*with * without));
-        trv_planner_choice_t chosen;
-        if (middle <= fmin(*with, without) || middle >= fmax(*with, without))
-            return TRV_OK;
-        int rc = choose_at(analysis, parameter, middle, &chosen);
-        if (rc)
-            return rc;
-        *(row_is(row, &chosen) ? with : &without) = middle;
-    }
-}
-
-static int find_wins(analysis_t *analysis)
-{
-    const trv_span_t all = analysis->span;
-    const double size = 1.0 / (2 * PARAMETERS + 1);
-    int rc = TRV_OK;
-    for (int parameter = 0; parameter < PARAMETERS && !rc; parameter++)
-        for (int sign = -1; sign <= 1 && !rc && value_given(analysis, parameter) > 0; sign += 2) {
-            analysis->span = trv_span(all, (2 * parameter + (sign > 0)) * size, size);
-            rc = try_values(analysis, parameter, sign);
-        }
-    for (int i = 1; i < analysis->rows && !rc; i++) {
-        analysis->span = trv_span(all, 1 - size + (i - 1.0) / analysis->rows * size, size / analysis->rows);
-        for (int parameter = 0; parameter < PARAMETERS && !rc; parameter++)
-            if (analysis->row[i].win[parameter].side != NEVER)
-                rc = refine_value(analysis, &analysis->row[i], parameter);
-    }
-    return rc;
+    return rc ? rc : add_families(analysis);
 }
 
 /* ---- Printing ---------------------------------------------------------------------------------------------------- */
 
-static const char *const parameter_name[] = {[ALPHA] = "alpha", [BANDWIDTH] = "bandwidth", [LATENCY] = "link latency"};
-static const char *const side_name[] = {[BELOW] = "below", [ABOVE] = "above", [AROUND] = "around"};
+static const char *const parameter_name[] =
+    {[CLI_ALPHA] = "alpha", [CLI_BANDWIDTH] = "bandwidth", [CLI_LATENCY] = "link latency"};
+static const char *const side_name[] = {[CLI_BELOW] = "below", [CLI_ABOVE] = "above", [CLI_AROUND] = "around"};
 
 /* "800 Gb/s", "1.5us" */
 static void format_value(int parameter, double value, char text[TRV_TIME_TEXT_MAX])
 {
     const trv_time_unit_t *unit = trv_time_unit(value);
-    if (parameter == BANDWIDTH)
+    if (parameter == CLI_BANDWIDTH)
         snprintf(text, TRV_TIME_TEXT_MAX, "%g Gb/s", value / 1e9);
     else
         snprintf(text, TRV_TIME_TEXT_MAX, "%g %s", value / unit->ns, unit->name);
@@ -286,11 +158,11 @@ static void row_print_wins(const analysis_t *analysis, const row_t *row, FILE *o
 {
     char value[TRV_TIME_TEXT_MAX], now[TRV_TIME_TEXT_MAX];
     int wins = 0;
-    for (int p = 0; p < PARAMETERS; p++) {
-        if (row->win[p].side == NEVER)
+    for (int p = 0; p < CLI_PARAMETERS; p++) {
+        if (row->win[p].side == CLI_NEVER)
             continue;
         format_value(p, row->win[p].value, value);
-        format_value(p, value_given(analysis, p), now);
+        format_value(p, cli_explained_value(analysis, p), now);
         if (wins++ == 0)
             fprintf(out, "%s would win with ", row->choice.algorithm);
         else
@@ -303,21 +175,38 @@ static void row_print_wins(const analysis_t *analysis, const row_t *row, FILE *o
 
 static bool row_never_wins(const row_t *row)
 {
-    for (int p = 0; p < PARAMETERS; p++)
-        if (row->win[p].side != NEVER)
+    for (int p = 0; p < CLI_PARAMETERS; p++)
+        if (row->win[p].side != CLI_NEVER)
             return false;
     return true;
 }
 
-/* Prints the rows that win on no network: those that are as fast as the plan, or the others. */
-static void print_never_winning(const analysis_t *analysis, bool as_fast, const char *what, FILE *out)
+/* Prints the rows that win on no network, except for those that are as fast as the plan. */
+static void print_never_winning(const analysis_t *analysis, FILE *out)
 {
     int printed = 0;
     for (int i = 1; i < analysis->rows; i++)
-        if (row_never_wins(&analysis->row[i]) && row_is_as_fast(analysis, &analysis->row[i]) == as_fast)
-            fprintf(out, "%s%s", printed++ ? ", " : what, analysis->row[i].choice.algorithm);
+        if (row_never_wins(&analysis->row[i]) && !row_is_as_fast(analysis, &analysis->row[i]))
+            fprintf(out, "%s%s",
+                    printed++ ? ", " : "would win on none of these networks: ", analysis->row[i].choice.algorithm);
     if (printed)
         fputc('\n', out);
+}
+
+/* Prints the rows that tie with the plan, and why they are not chosen. */
+static void print_ties(const analysis_t *analysis, FILE *out)
+{
+    const trv_planner_choice_t *plan = &analysis->row[0].choice;
+    for (int i = 1; i < analysis->rows; i++) {
+        const trv_planner_choice_t *other = &analysis->row[i].choice;
+        if (!row_is_as_fast(analysis, &analysis->row[i]))
+            continue;
+        fprintf(out, "tie: %s takes the same time; %s is chosen because it ", other->algorithm, plan->algorithm);
+        if (plan->steps < other->steps)
+            fprintf(out, "has fewer steps (%d, not %d)\n", plan->steps, other->steps);
+        else
+            fputs("comes first in the planner's list\n", out);
+    }
 }
 
 static void add_time(cli_table_t *table, double time_ns, const trv_time_unit_t *unit)
@@ -380,9 +269,9 @@ static int print_text(const analysis_t *analysis, FILE *out)
         fputc('\n', out);
     for (int i = 1; i < analysis->rows; i++)
         row_print_wins(analysis, &analysis->row[i], out);
-    print_never_winning(analysis, true, "as fast: ", out);
+    print_ties(analysis, out);
     if (!is_expensive(analysis))
-        print_never_winning(analysis, false, "would win on none of these networks: ", out);
+        print_never_winning(analysis, out);
     if (analysis->rows > 1 && is_expensive(analysis))
         fprintf(out, "not tried: other networks, because planning for %d ranks without symmetry takes long\n",
                 analysis->query->torus.ranks);
@@ -390,14 +279,17 @@ static int print_text(const analysis_t *analysis, FILE *out)
         fprintf(out,
                 "tried: alpha, bandwidth and link latency, one at a time, at %d values from 1/%g to %g times the given "
                 "one\n",
-                2 * VALUES, FACTOR_MAX, FACTOR_MAX);
+                2 * CLI_VALUES, CLI_FACTOR_MAX, CLI_FACTOR_MAX);
+    if (!rc && analysis->query->limit) {
+        fputc('\n', out);
+        cli_limit_print(&analysis->limit, "this plan", best->time_ns, out);
+    }
     return rc;
 }
 
 static int print_rows(const analysis_t *analysis, FILE *out)
 {
-    const bool with_links = analysis->query->network.links.count > 0;
-    static const cli_column_t column[] = {{"torus", NULL, false, 0},
+    static const cli_column_t always[] = {{"torus", NULL, false, 0},
                                           {"collective", NULL, false, 0},
                                           {"bytes", NULL, true, 0},
                                           {"algorithm", NULL, false, 0},
@@ -414,14 +306,21 @@ static int print_rows(const analysis_t *analysis, FILE *out)
                                           {"wins_bandwidth", NULL, false, 0},
                                           {"bandwidth_bps", NULL, true, 0},
                                           {"wins_link_latency", NULL, false, 0},
-                                          {"link_latency_ns", NULL, true, 0},
-                                          {"slow_links", NULL, false, 0}};
-    const int columns = sizeof column / sizeof column[0];
+                                          {"link_latency_ns", NULL, true, 0}};
+    cli_column_t column[CLI_COLUMNS_MAX];
+    int columns = sizeof always / sizeof always[0];
     char torus[TRV_TORUS_TEXT_MAX], links[CLI_LINKS_TEXT_MAX];
     cli_table_t table;
     trv_torus_format(&analysis->query->torus, torus, sizeof torus);
     cli_links_format(&analysis->query->network.links, "", links);
-    cli_table_begin(&table, out, analysis->query->format, column, with_links ? columns : columns - 1, false);
+    memcpy(column, always, sizeof always);
+    if (analysis->query->limit) {
+        cli_limit_columns(column + columns);
+        columns += CLI_LIMIT_COLUMNS;
+    }
+    if (links[0])
+        column[columns++] = (cli_column_t){"slow_links", NULL, false, 0};
+    cli_table_begin(&table, out, analysis->query->format, column, columns, false);
     for (int i = 0; i < analysis->rows; i++) {
         const row_t *row = &analysis->row[i];
         cli_cell_text(&table, torus);
@@ -436,12 +335,14 @@ static int print_rows(const analysis_t *analysis, FILE *out)
         cli_cell_real(&table, row->choice.alpha_ns, 3);
         cli_cell_real(&table, row->choice.hops_ns, 3);
         cli_cell_real(&table, row->choice.transmission_ns, 3);
-        for (int p = 0; p < PARAMETERS; p++) {
-            bool wins = row->win[p].side != NEVER;
+        for (int p = 0; p < CLI_PARAMETERS; p++) {
+            bool wins = row->win[p].side != CLI_NEVER;
             wins ? cli_cell_text(&table, side_name[row->win[p].side]) : cli_cell_none(&table);
-            cli_cell_real(&table, wins ? row->win[p].value : NAN, p == BANDWIDTH ? 0 : 3);
+            cli_cell_real(&table, wins ? row->win[p].value : NAN, p == CLI_BANDWIDTH ? 0 : 3);
         }
-        if (with_links)
+        if (analysis->query->limit)
+            cli_limit_cells(&table, &analysis->limit, row->choice.time_ns);
+        if (links[0])
             cli_cell_text(&table, links);
         cli_row_end(&table);
     }
@@ -494,9 +395,11 @@ int cli_plan_explain(const cli_plan_query_t *query)
     int rc = find_rows(analysis);
     analysis->span = trv_span(all, 0.2, 0.8);
     if (!rc && !is_expensive(analysis))
-        rc = find_wins(analysis);
+        rc = cli_explain_other_networks(analysis);
     cli_progress_end(&progress);
     trv_planner_destroy(analysis->planner);
+    if (!rc && query->limit)
+        rc = cli_limit_find(&query->torus, &query->network.options, query->collective, query->bytes, &analysis->limit);
     if (!rc && !(rc = cli_output_begin(&output, query->output))) {
         rc = query->format == CLI_FORMAT_TABLE ? print_text(analysis, output.stream)
                                                : print_rows(analysis, output.stream);

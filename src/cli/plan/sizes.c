@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/shared/limit.h"
 #include "cli/shared/output.h"
 #include "cli/shared/tool.h"
 #include "base/text/parse.h"
+#include "cli/shared/plot.h"
 #include "cli/shared/progress.h"
 #include "cli/shared/select.h"
 #include "base/error.h"
@@ -31,6 +33,7 @@ typedef struct range {
     trv_planner_choice_t choice;
     /* Time of each algorithm / time of the choice; INFINITY: above SLOWDOWN_MAX; NAN: unsupported. */
     double gain[CLI_CHOICES_MAX];
+    trv_limit_t limit; /* with --limit */
 } range_t;
 
 typedef struct sizes {
@@ -39,6 +42,7 @@ typedef struct sizes {
     trv_span_t span; /* the part of the progress bar for the current work */
     int ranges;
     range_t range[OCTAVES * PARTS + 1];
+    double time_ns[OCTAVES + 1]; /* of the plans for powers of two */
 } sizes_t;
 
 /* ---- Ranges ------------------------------------------------------------------------------------------------------ */
@@ -82,14 +86,16 @@ static int ranges_refine(sizes_t *sizes, uint64_t low, const trv_planner_choice_
 static int ranges_find(sizes_t *sizes)
 {
     const trv_span_t all = sizes->span;
-    double octave = 0;
+    int octave = 0;
     trv_planner_choice_t low, high;
     int rc = choose_at(sizes, BYTES_MIN, &low);
     if (!rc)
         range_begin(sizes, BYTES_MIN, &low);
+    sizes->time_ns[0] = low.time_ns;
     for (uint64_t bytes = BYTES_MIN; bytes < BYTES_MAX && !rc; bytes *= 2) {
-        sizes->span = trv_span(all, octave++ / OCTAVES, 1.0 / OCTAVES);
+        sizes->span = trv_span(all, (double)octave / OCTAVES, 1.0 / OCTAVES);
         rc = choose_at(sizes, 2 * bytes, &high);
+        sizes->time_ns[++octave] = rc ? NAN : high.time_ns;
         if (!rc)
             rc = ranges_refine(sizes, bytes, &low, 2 * bytes, &high, bytes / PARTS);
         low = high;
@@ -116,6 +122,9 @@ static int range_measure(sizes_t *sizes, range_t *range)
     int rc = range->choice.modelled
                  ? choose_at(sizes, range->at, &range->choice)
                  : trv_planner_time(sizes->planner, range->at, range->choice.algorithm, &range->choice);
+    if (!rc && sizes->query->limit)
+        rc = cli_limit_find(&sizes->query->torus, &sizes->query->network.options, sizes->query->collective, range->at,
+                            &range->limit);
     const bool expensive = trv_timing_is_nonuniform(&sizes->query->torus, &sizes->query->network.options);
     const double time_max_ns = expensive ? SLOWDOWN_MAX * range->choice.time_ns : INFINITY;
     for (int i = 0; i < trv_algorithms_count() && i < CLI_CHOICES_MAX && !rc; i++) {
@@ -176,8 +185,11 @@ static int print_text(const sizes_t *sizes, FILE *out)
                                             {NULL, "plan", false, 0}, {NULL, "steps", true, 0},
                                             {NULL, "time", true, 0},  {NULL, "at", true, 0}};
     int columns = 6;
+    const bool limit = sizes->query->limit;
     cli_selection_t families;
     cli_table_t table;
+    if (limit)
+        column[columns++] = (cli_column_t){NULL, "/ limit", true, 0};
     int rc = list_families(sizes, CLI_COLUMNS_MAX - columns, &families);
     if (rc)
         return rc;
@@ -194,6 +206,8 @@ static int print_text(const sizes_t *sizes, FILE *out)
         cli_cell_int(&table, range->choice.steps);
         cli_cell_text(&table, trv_format_time(range->choice.time_ns, trv_time_unit(range->choice.time_ns), text));
         add_size(&table, range->at);
+        if (limit)
+            cli_cell_real(&table, range->choice.time_ns / range->limit.time_ns, 2);
         for (int i = 0; i < families.choices; i++) {
             double gain = range_gain(range, &families.choice[i]);
             if (isinf(gain))
@@ -206,6 +220,8 @@ static int print_text(const sizes_t *sizes, FILE *out)
     }
     rc = cli_table_end(&table);
     fputs("\nx: time of the algorithm (of a family's fastest member) divided by the time of the plan\n", out);
+    if (limit)
+        fputs("/ limit: time of the plan divided by the lower bound on the time of any schedule\n", out);
     return rc;
 }
 
@@ -218,7 +234,8 @@ static int print_rows(const sizes_t *sizes, FILE *out)
                                             {"time_ns", NULL, true, 0}};
     const int own = 9;
     int algorithms = trv_algorithms_count();
-    algorithms = algorithms < CLI_COLUMNS_MAX - own - 1 ? algorithms : CLI_COLUMNS_MAX - own - 1;
+    const int others = 1 + CLI_LIMIT_COLUMNS;
+    algorithms = algorithms < CLI_COLUMNS_MAX - own - others ? algorithms : CLI_COLUMNS_MAX - own - others;
     char key[CLI_COLUMNS_MAX][TRV_ALGORITHM_NAME_MAX], torus[TRV_TORUS_TEXT_MAX];
     char links[CLI_LINKS_TEXT_MAX];
     cli_table_t table;
@@ -230,9 +247,14 @@ static int print_rows(const sizes_t *sizes, FILE *out)
     }
     trv_torus_format(&sizes->query->torus, torus, sizeof torus);
     cli_links_format(&sizes->query->network.links, "", links);
+    int columns = own + algorithms;
+    if (sizes->query->limit) {
+        cli_limit_columns(column + columns);
+        columns += CLI_LIMIT_COLUMNS;
+    }
     if (links[0])
-        column[own + algorithms] = (cli_column_t){"slow_links", NULL, false, 0};
-    cli_table_begin(&table, out, sizes->query->format, column, own + algorithms + (links[0] != '\0'), false);
+        column[columns++] = (cli_column_t){"slow_links", NULL, false, 0};
+    cli_table_begin(&table, out, sizes->query->format, column, columns, false);
     for (int r = 0; r < sizes->ranges; r++) {
         const range_t *range = &sizes->range[r];
         cli_cell_text(&table, torus);
@@ -246,11 +268,38 @@ static int print_rows(const sizes_t *sizes, FILE *out)
         cli_cell_real(&table, range->choice.time_ns, 3);
         for (int i = 0; i < algorithms; i++)
             cli_cell_real(&table, range->gain[i], 4);
+        if (sizes->query->limit)
+            cli_limit_cells(&table, &range->limit, range->choice.time_ns);
         if (links[0])
             cli_cell_text(&table, links);
         cli_row_end(&table);
     }
     return cli_table_end(&table);
+}
+
+/* Draws the times of the plans and of families, and the limit. */
+static int draw_plot(const sizes_t *sizes)
+{
+    const cli_plan_query_t *query = sizes->query;
+    const trv_simulate_options_t *network = &query->network.options;
+    cli_selection_t families;
+    cli_plot_t plot = {0};
+    cli_plot_begin(&plot, &query->torus, query->collective, network);
+    int rc = list_families(sizes, CLI_COLUMNS_MAX, &families);
+    for (int i = 0; i <= OCTAVES && !rc; i++) {
+        cli_plot_add(&plot, "planned", BYTES_MIN << i, sizes->time_ns[i]);
+        rc = cli_plot_add_limit(&plot, &query->torus, query->collective, network, BYTES_MIN << i);
+    }
+    for (int f = 0; f < families.choices && !rc; f++)
+        for (int r = 0; r < sizes->ranges; r++) {
+            const range_t *range = &sizes->range[r];
+            cli_plot_add(&plot, families.choice[f].label, range->at,
+                         range_gain(range, &families.choice[f]) * range->choice.time_ns);
+        }
+    if (!rc)
+        rc = cli_plot_draw(query->plot, &plot);
+    cli_plot_clear(&plot);
+    return rc;
 }
 
 int cli_plan_sizes(const cli_plan_query_t *query)
@@ -277,6 +326,8 @@ int cli_plan_sizes(const cli_plan_query_t *query)
         rc = query->format == CLI_FORMAT_TABLE ? print_text(sizes, output.stream) : print_rows(sizes, output.stream);
         rc = cli_output_end(&output, rc);
     }
+    if (!rc && query->plot)
+        rc = draw_plot(sizes);
     free(sizes);
     return rc;
 }

@@ -66,11 +66,12 @@ const char *const cli_network_names[CLI_NETWORK_COUNT + 1] = {
 #define KEY(parameter) CLI_NETWORK_OPTION + (parameter)
 
 static const cli_option_t network_option[] =
-    {{NULL, 0, NULL, "Network (the paper's by default)", NULL},
+    {{NULL, 0, NULL, "Network (one queue per link and otherwise the paper's by default)", NULL},
      {"model", KEY(MODEL), "M",
-      "queues of a link: dateline, two channels that take turns, where a packet changes to the second as it passes "
-      "coordinate 0, as torus routers do to avoid deadlock (default); or fifo, a single queue, as in an ideal router",
-      "dateline fifo"},
+      "queues of a link: fifo, a single queue, as in an ideal router (default); or dateline, two channels that take "
+      "turns, where a packet changes to the second as it passes coordinate 0, as SST/Merlin's torus router does to "
+      "avoid deadlock",
+      "fifo dateline"},
      {"delivery", KEY(DELIVERY), "D",
       "when a packet counts as arrived: with its head, as in SST/Merlin (default), or with its tail, as on a "
       "real link",
@@ -149,13 +150,6 @@ const char *cli_delivery_name(trv_delivery_t delivery) { return delivery_name[de
 
 void cli_network_init(cli_network_t *network) { *network = (cli_network_t){.options = TRV_SIMULATE_DEFAULTS}; }
 
-trv_simulate_options_t cli_default_network(void)
-{
-    trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
-    network.model = TRV_FIFO;
-    return network;
-}
-
 const cli_option_t *cli_network_options(void) { return network_option; }
 
 /* Fills in a heading and the options that is_chosen accepts. */
@@ -172,7 +166,7 @@ static const cli_option_t *options_select(const char *heading, bool (*is_chosen)
 const cli_option_t *cli_network_plan_options(void)
 {
     static cli_option_t chosen[CLI_NETWORK_COUNT + 2];
-    return options_select("Network for which plans are made (the paper's by default; one queue per link)",
+    return options_select("Network for which plans are made (one queue per link; otherwise the paper's by default)",
                           affects_plans, chosen);
 }
 
@@ -422,29 +416,6 @@ void cli_set_hop(trv_simulate_options_t *network, double hop_ns)
     } else {
         network->link_latency_ns = hop_ns;
     }
-}
-
-int cli_limit_find(const trv_torus_t *torus, const trv_simulate_options_t *network, trv_collective_t collective,
-                   uint64_t vector_bytes, trv_limit_t *limit)
-{
-    const trv_network_t on = cli_network_on(torus, network);
-    const double ends_ns = 2 * network->host_latency_ns + network->router_in_ns + network->router_out_ns;
-    const trv_hockney_t times = {network->bandwidth_bps, network->alpha_ns + ends_ns, cli_hop_ns(network)};
-    const uint64_t unpaid_bytes = network->delivery == TRV_DELIVERY_HEAD ? network->packet_bytes : 0;
-    return trv_limit_find(&on, &times, collective, 0, vector_bytes, unpaid_bytes, limit);
-}
-
-void cli_limit_print(const trv_limit_t *limit, const char *what, double time_ns, FILE *out)
-{
-    const trv_time_unit_t *unit = trv_time_unit(limit->time_ns);
-    char text[5][TRV_TIME_TEXT_MAX];
-    fprintf(out,
-            "lower bound %s (start-up %s, %s if each port sends one message per step; sets of ranks %s; links %s): %s "
-            "takes "
-            "%.3f times as long\n",
-            trv_format_time(limit->time_ns, unit, text[0]), trv_format_time(limit->startup_ns, unit, text[1]),
-            trv_format_time(limit->steps_ns, unit, text[4]), trv_format_time(limit->sets_ns, unit, text[2]),
-            trv_format_time(limit->links_ns, unit, text[3]), what, limit->time_ns > 0 ? time_ns / limit->time_ns : 1);
 }
 
 /* ---- Text output ------------------------------------------------------------------------------------------------- */

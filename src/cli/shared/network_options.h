@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include <trivance/cost.h>
 #include <trivance/network.h>
 #include <trivance/simulate.h>
 #include <trivance/torus.h>
@@ -32,9 +31,6 @@ typedef struct cli_network {
  * shared paths. Ends with NULL. */
 extern const char *const cli_network_names[];
 void cli_network_init(cli_network_t *network);
-/* The network for which `planned` selects when no network is described: the paper's, with one queue per link, as in
- * the paper's times. */
-trv_simulate_options_t cli_default_network(void);
 /* Sets a parameter by its name from text as typed ("800Gb/s"); slow-rank, slow-link and cut add one more ("5:2x",
  * "0:+1:4x", "0:+1:down"; "3:+0", "3:+0:one-way"). TRV_ERR_ARGUMENT with a message for an unknown name or an invalid
  * value. */
@@ -66,7 +62,7 @@ const cli_option_t *cli_network_options(void);
 const cli_option_t *cli_network_plan_options(void);
 const cli_option_t *cli_network_link_options(void);
 
-/* Writes a summary in one line: "dateline, delivery head, 800 Gb/s, alpha 1.5 us, …". Rarely used parameters are
+/* Writes a summary in one line: "fifo, delivery head, 800 Gb/s, alpha 1.5 us, …". Rarely used parameters are
  * omitted if they have their default values. `text` holds CLI_NETWORK_TEXT_MAX bytes. Returns `text`. */
 #define CLI_NETWORK_TEXT_MAX 4096
 char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX]);
@@ -74,13 +70,6 @@ char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEX
 /* Writes the features of the network that plans do not take into account, for example "slow ranks, jitter"; "" if
  * there are none. Returns `text`. */
 char *cli_network_unplanned(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX]);
-
-/* "lower bound 5.1us (start-up …; sets of ranks 3us; links 2us): this takes 1.250 times as long": the lower bound
- * for the simulator's options, and the ratio of a time to it. */
-int cli_limit_find(const trv_torus_t *torus, const trv_simulate_options_t *network, trv_collective_t collective,
-                   uint64_t vector_bytes, trv_limit_t *limit);
-void cli_limit_print(const trv_limit_t *limit, const char *what, double time_ns, FILE *out);
-#define CLI_LIMIT_HELP "print a lower bound on the time of any schedule, and the ratio of this schedule's time to it"
 
 /* The time of a hop: along a link and through both sides of a router. The setter keeps the proportions of the three. */
 double cli_hop_ns(const trv_simulate_options_t *network);

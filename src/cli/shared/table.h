@@ -27,7 +27,7 @@ typedef struct cli_column {
     int width;  /* minimum */
 } cli_column_t;
 
-#define CLI_COLUMNS_MAX 32
+#define CLI_COLUMNS_MAX 64
 
 typedef struct cli_table {
     FILE *out;

@@ -6,20 +6,35 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "cli/shared/plot.h"
 #include "schedule/collective.h"
 #include "torus/torus.h"
 
 static void begin_rows(const cli_simulate_t *job, cli_table_t *table)
 {
-    static const cli_column_t always[] =
-        {{"torus", NULL, false, 0},        {"collective", NULL, false, 0},      {"algorithm", NULL, false, 0},
-         {"chosen_for", NULL, false, 0},   {"model", NULL, false, 0},           {"delivery", NULL, false, 0},
-         {"bandwidth_bps", NULL, true, 0}, {"alpha_ns", NULL, true, 0},         {"bytes", NULL, true, 0},
-         {"time_ns", NULL, true, 0},       {"relative_percent", NULL, true, 0}, {"best", NULL, false, 0},
-         {"packet_hops", NULL, true, 0},   {"simulated_hops", NULL, true, 0},   {"wall_s", NULL, true, 0},
-         {"error", NULL, false, 0}};
+    static const cli_column_t always[] = {{"torus", NULL, false, 0},
+                                          {"collective", NULL, false, 0},
+                                          {"algorithm", NULL, false, 0},
+                                          {"chosen_for", NULL, false, 0},
+                                          {"model", NULL, false, 0},
+                                          {"delivery", NULL, false, 0},
+                                          {"bandwidth_bps", NULL, true, 0},
+                                          {"nic_bandwidth_bps", NULL, true, 0},
+                                          {"alpha_ns", NULL, true, 0},
+                                          {"link_latency_ns", NULL, true, 0},
+                                          {"host_latency_ns", NULL, true, 0},
+                                          {"router_in_ns", NULL, true, 0},
+                                          {"router_out_ns", NULL, true, 0},
+                                          {"packet", NULL, true, 0},
+                                          {"bytes", NULL, true, 0},
+                                          {"time_ns", NULL, true, 0},
+                                          {"time_vs_trivance", NULL, true, 0},
+                                          {"best", NULL, false, 0},
+                                          {"packet_hops", NULL, true, 0},
+                                          {"simulated_hops", NULL, true, 0},
+                                          {"wall_s", NULL, true, 0},
+                                          {"error", NULL, false, 0}};
     static const cli_column_t compared[] = {{"cost_ns", NULL, true, 0}, {"cost_ratio", NULL, true, 0}};
-    static const cli_column_t limited[] = {{"limit_ns", NULL, true, 0}, {"limit_ratio", NULL, true, 0}};
     static const cli_column_t loaded[] = {{"links_used", NULL, true, 0},
                                           {"utilisation_mean", NULL, true, 0},
                                           {"links", NULL, false, 0}};
@@ -29,8 +44,10 @@ static void begin_rows(const cli_simulate_t *job, cli_table_t *table)
         column[columns++] = always[i];
     for (size_t i = 0; job->compare && i < sizeof compared / sizeof compared[0]; i++)
         column[columns++] = compared[i];
-    for (size_t i = 0; job->limit && i < sizeof limited / sizeof limited[0]; i++)
-        column[columns++] = limited[i];
+    if (job->limit) {
+        cli_limit_columns(column + columns);
+        columns += CLI_LIMIT_COLUMNS;
+    }
     for (size_t i = 0; job->links && i < sizeof loaded / sizeof loaded[0]; i++)
         column[columns++] = loaded[i];
     if (job->network.links.count > 0)
@@ -48,7 +65,7 @@ static void add_result(const cli_group_t *group, int line, int size, cli_table_t
         return;
     }
     cli_cell_real(table, point->time_ns, 3);
-    cli_cell_real(table, cli_group_relative(group, line, size), 3);
+    cli_cell_real(table, cli_group_vs_trivance(group, line, size), 6);
     cli_cell_bool(table, point->time_ns <= cli_group_best_ns(group, size));
     cli_cell_int(table, (int64_t)point->packet_hops);
     cli_cell_int(table, (int64_t)point->simulated_hops);
@@ -86,8 +103,7 @@ static void add_limit(const cli_group_t *group, const cli_point_t *point, cli_ta
 {
     trv_limit_t limit = {.time_ns = NAN};
     (void)cli_limit_find(&group->torus, &point->options, group->collective, point->bytes, &limit);
-    cli_cell_real(table, limit.time_ns, 3);
-    cli_cell_real(table, point->rc ? NAN : point->time_ns / limit.time_ns, 6);
+    cli_limit_cells(table, &limit, point->rc ? NAN : point->time_ns);
 }
 
 static void add_row(const cli_simulate_t *job, const cli_group_t *group, int line, int size, cli_table_t *table)
@@ -103,7 +119,13 @@ static void add_row(const cli_simulate_t *job, const cli_group_t *group, int lin
     cli_cell_text(table, cli_model_name(point->options.model));
     cli_cell_text(table, cli_delivery_name(point->options.delivery));
     cli_cell_real(table, point->options.bandwidth_bps, 0);
+    cli_cell_real(table, point->options.nic_bandwidth_bps, 0);
     cli_cell_real(table, point->options.alpha_ns, 3);
+    cli_cell_real(table, point->options.link_latency_ns, 3);
+    cli_cell_real(table, point->options.host_latency_ns, 3);
+    cli_cell_real(table, point->options.router_in_ns, 3);
+    cli_cell_real(table, point->options.router_out_ns, 3);
+    cli_cell_int(table, point->options.packet_bytes);
     job->goal ? cli_cell_none(table) : cli_cell_int(table, (int64_t)point->bytes);
     add_result(group, line, size, table);
     if (job->compare) {
@@ -118,6 +140,26 @@ static void add_row(const cli_simulate_t *job, const cli_group_t *group, int lin
     if (job->network.links.count > 0)
         cli_cell_text(table, cli_links_format(&job->network.links, "", slow));
     cli_row_end(table);
+}
+
+int cli_simulate_plot(const cli_simulate_t *job, const cli_outcome_t *outcome)
+{
+    const cli_group_t *group = &outcome->group[0];
+    cli_plot_t plot = {0};
+    int rc = TRV_OK;
+    cli_plot_begin(&plot, &group->torus, group->collective, &job->network.options);
+    for (int line = 0; line < group->lines; line++)
+        for (int size = 0; size < group->sizes; size++) {
+            const cli_point_t *point = &group->point[line * group->sizes + size];
+            cli_plot_add(&plot, point->choice->label, point->bytes, point->rc ? NAN : point->time_ns);
+        }
+    for (int size = 0; size < group->sizes && !rc; size++)
+        rc = cli_plot_add_limit(&plot, &group->torus, group->collective, &group->point[size].options,
+                                group->point[size].bytes);
+    if (!rc)
+        rc = cli_plot_draw(job->plot, &plot);
+    cli_plot_clear(&plot);
+    return rc;
 }
 
 int cli_simulate_rows(const cli_simulate_t *job, const cli_outcome_t *outcome)

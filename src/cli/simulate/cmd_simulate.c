@@ -6,6 +6,7 @@
 
 #include "cli/subcommands.h"
 #include "cli/shared/output.h"
+#include "cli/shared/plot.h"
 #include "cli/shared/tool.h"
 #include "base/text/parse.h"
 #include "cli/simulate/simulate.h"
@@ -22,6 +23,7 @@ enum {
     OPTION_RANKING,
     OPTION_LINKS,
     OPTION_TRACE,
+    OPTION_PLOT,
     OPTION_FULL
 };
 
@@ -63,12 +65,13 @@ static const cli_option_t option[] =
       "write the steps and packets of one algorithm and size, on up to 64 ranks, for ui.perfetto.dev or "
       "chrome://tracing",
       "FILE"},
+     {"plot", OPTION_PLOT, "FILE", CLI_PLOT_HELP, "FILE"},
      {"full", OPTION_FULL, NULL,
       "simulate every rank, even where symmetry lets a few represent all; the times are the same", NULL},
      {"format", 'f', "F", "table (default), json or csv: one row per torus, algorithm and size", "table json csv"},
      CLI_OPTIONS_END};
 
-#define SIMULATED_READS "bytes compare limit ranking links trace full format MORE"
+#define SIMULATED_READS "bytes compare limit ranking links trace plot full format MORE"
 
 static const cli_mode_t mode[] = {
     {"goal", "a GOAL program has its own sizes and no steps", "TORUS links full format MORE", "3x3 --goal=FILE"},
@@ -93,6 +96,7 @@ const cli_command_t cli_simulate_command = {
                 "trivance simulate 9 --algorithm=trivance-b --bytes=64K --trace=trace.json\n"
                 "trivance simulate 8x8 --algorithm=all --bytes=1K,64K,4M --ranking\n"
                 "trivance simulate 8x8 --slow-link=0:+0:4x\n"
+                "trivance simulate 8x8 --bytes=1K:64M --plot=times.svg\n"
                 "trivance plan 8x8 --format=json | trivance simulate --schedule=-\n",
 };
 
@@ -134,6 +138,7 @@ static int read_option(void *context, int key)
     case OPTION_RANKING: job->ranking = true; return TRV_OK;
     case OPTION_LINKS: job->links = true; return TRV_OK;
     case OPTION_TRACE: job->trace = optarg; return TRV_OK;
+    case OPTION_PLOT: job->plot = optarg; return TRV_OK;
     case OPTION_FULL: job->network.options.full = true; return TRV_OK;
     default: return TRV_ERR_ARGUMENT;
     }
@@ -148,6 +153,10 @@ static const char *check_values(const cli_simulate_t *job)
         return "--ranking prints a table; for --format=json or csv use --limit, which adds the column limit_ratio";
     if (job->ranking && job->sizes > CLI_RANKING_SIZES_MAX)
         return "--ranking shows up to 8 sizes side by side, for example --bytes=1K,64K,4M";
+    if (job->plot &&
+        (job->tori.count > 1 || job->sizes == 1 || (!job->sizes && (job->schedule || job->links || job->trace))))
+        return "--plot draws the times of one torus over several sizes, for example "
+               "`trivance simulate 8x8 --bytes=1K:64M --plot=times.svg`";
     if (job->trace && (job->tori.count > 1 || job->sizes > 1 || (!job->schedule && !job->selection.single)))
         return "--trace requires one torus, one algorithm and one size, for example "
                "`trivance simulate 9 --algorithm=trivance-b --bytes=64K --trace=trace.json`";
@@ -177,6 +186,8 @@ static int simulate(cli_simulate_t *job)
         warn(job);
     if (!rc)
         rc = job->format == CLI_FORMAT_TABLE ? cli_simulate_text(job, &outcome) : cli_simulate_rows(job, &outcome);
+    if (!rc && job->plot)
+        rc = cli_simulate_plot(job, &outcome);
     cli_outcome_clear(&outcome);
     return cli_finish(job->command, cli_memory_for(rc, "the packets of all ranks that are simulated"));
 }
@@ -200,6 +211,8 @@ int cli_simulate(int argc, char **argv)
         return cli_bad(argv[0], "%s", fault);
     if (!rc && !job.sizes && !job.schedule)
         rc = read_bytes(&job, job.links || job.trace ? DETAIL_SIZE : DEFAULT_SIZES);
+    if (!rc && job.plot)
+        rc = cli_plot_check(job.plot);
     if (job.goal && !options.given.alpha)
         job.network.options.alpha_ns = 0;
     return rc ? cli_bad_last(argv[0]) : simulate(&job);

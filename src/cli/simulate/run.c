@@ -51,12 +51,13 @@ double cli_group_trivance_ns(const cli_group_t *group, int size)
     return best_ns;
 }
 
-double cli_group_relative(const cli_group_t *group, int line, int size)
+double cli_group_vs_trivance(const cli_group_t *group, int line, int size)
 {
     const cli_point_t *point = &group->point[line * group->sizes + size];
-    if (point->rc)
+    const double trivance_ns = cli_group_trivance_ns(group, size);
+    if (point->rc || isnan(trivance_ns))
         return NAN;
-    return point->time_ns > 0 ? 100 * (point->time_ns - cli_group_trivance_ns(group, size)) / point->time_ns : 0;
+    return trivance_ns > 0 ? point->time_ns / trivance_ns : 1; /* one rank takes no time */
 }
 
 /* ---- Points ------------------------------------------------------------------------------------------------------ */

@@ -9,6 +9,7 @@
 
 #include "cli/shared/grid.h"
 #include "cli/shared/input.h"
+#include "cli/shared/limit.h"
 #include "cli/shared/network_options.h"
 #include "cli/shared/select.h"
 #include "cli/shared/table.h"
@@ -19,7 +20,7 @@
 
 /* The options and arguments. */
 typedef struct cli_simulate {
-    const char *command, *schedule, *goal, *trace; /* files, or NULL */
+    const char *command, *schedule, *goal, *trace, *plot; /* files, or NULL */
     bool links, compare, limit, ranking, unchecked;
     cli_format_t format;
     cli_selection_t selection;
@@ -69,13 +70,15 @@ void cli_outcome_clear(cli_outcome_t *outcome);
  * family. NAN if there is none. */
 double cli_group_best_ns(const cli_group_t *group, int size);
 double cli_group_trivance_ns(const cli_group_t *group, int size);
-/* (T - T_Trivance) / T * 100, as in the paper's figures; NAN if there is no time of Trivance. */
-double cli_group_relative(const cli_group_t *group, int line, int size);
+/* T / T_Trivance; NAN if there is no time of Trivance. */
+double cli_group_vs_trivance(const cli_group_t *group, int line, int size);
 
 /* Prints the times and ratios of a group for --ranking. */
 int cli_simulate_ranking(const cli_group_t *group);
 
 int cli_simulate_text(const cli_simulate_t *job, const cli_outcome_t *outcome);
+/* Draws the times of the only torus into job->plot. */
+int cli_simulate_plot(const cli_simulate_t *job, const cli_outcome_t *outcome);
 int cli_simulate_rows(const cli_simulate_t *job, const cli_outcome_t *outcome);
 
 #endif

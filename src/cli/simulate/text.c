@@ -83,7 +83,7 @@ static void time_cell(const cli_group_t *group, int line, int size, char text[CE
 
 static void relative_cell(const cli_group_t *group, int line, int size, char text[CELL_MAX])
 {
-    double ratio = point_at(group, line, size)->time_ns / cli_group_trivance_ns(group, size);
+    const double ratio = cli_group_vs_trivance(group, line, size);
     snprintf(text, CELL_MAX, isnan(ratio) ? "-" : ratio < 10 ? "%.2fx" : "%.1fx", ratio);
 }
 

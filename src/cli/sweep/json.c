@@ -23,12 +23,14 @@ int cli_sweep_append(char **list, const char *text)
     return TRV_OK;
 }
 
+/* Appends a value of the key, or of its list. */
 static int append_value(const trv_json_t *json, char **list, const json_t *value, const char *key)
 {
     char number[64];
+    const char *text = number;
     if (json_is_string(value))
-        return cli_sweep_append(list, json_string_value(value));
-    if (json_is_integer(value))
+        text = json_string_value(value);
+    else if (json_is_integer(value))
         snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
     else if (json_is_real(value))
         snprintf(number, sizeof number, "%.15g", json_real_value(value));
@@ -36,7 +38,9 @@ static int append_value(const trv_json_t *json, char **list, const json_t *value
         return trv_json_fail(json, json->root, key,
                              "the key %s takes a string, a number or a list of these, for example [\"8\", \"8x8\"]",
                              key);
-    return cli_sweep_append(list, number);
+    if (cli_sweep_check_list(cli_axis_find(key), text))
+        return trv_json_fail(json, value, NULL, "%s", trv_last_error());
+    return cli_sweep_append(list, text);
 }
 
 static int unknown_key(const trv_json_t *json, const char *key)

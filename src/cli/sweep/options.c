@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/shared/limit.h"
+#include "cli/shared/plot.h"
 #include "cli/shared/output.h"
 #include "cli/shared/tool.h"
 #include "base/text/parse.h"
@@ -14,7 +16,7 @@
 
 #define CONFIRM_POINTS 100000 /* a grid with more points needs --yes */
 
-enum { OPTION_TORUS = CLI_NO_LETTER, OPTION_RESTART, OPTION_YES, OPTION_DRY_RUN };
+enum { OPTION_TORUS = CLI_NO_LETTER, OPTION_LIMIT, OPTION_PLOT, OPTION_RESTART, OPTION_YES, OPTION_DRY_RUN };
 
 static const cli_option_t option[] =
     {{NULL, 0, NULL, "Grid (every option takes a list separated by commas)", NULL},
@@ -28,6 +30,8 @@ static const cli_option_t option[] =
       "allreduce reduce-scatter allgather"},
      {NULL, 0, NULL, "Execution and output", NULL},
      {"output", 'o', "FILE", "write rows to FILE.csv or FILE.jsonl instead of to stdout", "FILE"},
+     {"limit", OPTION_LIMIT, NULL, "add columns with " CLI_LIMIT_COLUMNS_HELP, NULL},
+     {"plot", OPTION_PLOT, "FILE", CLI_PLOT_HELP, "FILE"},
      {"restart", OPTION_RESTART, NULL, "empty the file first", NULL},
      {"format", 'f', "F", "format of stdout: table (default), json or csv", "table json csv"},
      {"workers", 'j', "N", "simulations at a time (default: one per core; under mpirun 1 per rank)", NULL},
@@ -51,7 +55,8 @@ const cli_command_t cli_sweep_command = {
              "numbers or lists of these as values; an option replaces its key, and an option that is given again "
              "extends its list. slow-rank, slow-link and cut may be none.",
     .examples = "trivance sweep --torus=8,8x8 --bytes=1K:64M:x4 --bandwidth=200Gb/s,800Gb/s -o out.csv\n"
-                "trivance sweep grid.json --model=fifo -o out.jsonl\n"
+                "trivance sweep grid.json --model=dateline -o out.jsonl\n"
+                "trivance sweep --torus=8x8 --bytes=1K:64M -o out.csv --plot=out.svg\n"
                 "mpirun -n 64 trivance sweep grid.json -o grid.csv\n",
 };
 
@@ -67,6 +72,8 @@ static int read_option(void *context, int key)
     case 'o': sweep->path = cli_output_is_stdout(optarg) ? NULL : optarg; return TRV_OK;
     case 'f': sweep->with_format = true; return cli_parse_format(optarg, &sweep->format);
     case 'j': return trv_parse_int(optarg, "--workers", 1, 1024, &sweep->workers);
+    case OPTION_LIMIT: sweep->limit = true; return TRV_OK;
+    case OPTION_PLOT: sweep->plot = optarg; return TRV_OK;
     case OPTION_RESTART: sweep->restart = true; return TRV_OK;
     case OPTION_DRY_RUN: sweep->dry = true; return TRV_OK;
     case OPTION_YES: sweep->yes = true; return TRV_OK;

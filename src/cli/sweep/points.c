@@ -42,6 +42,22 @@ static int set_parameter(cli_network_t *network, int axis, const char *text)
     return is_slow(axis) && strcmp(text, "none") == 0 ? TRV_OK : cli_network_set(network, cli_axis_name(axis), text);
 }
 
+/* The values of an axis that is not given; NULL: the axis has no column. Rows always state the network's basic
+ * parameters (TRV_SIMULATE_DEFAULTS), so that results can be compared without the command. */
+static const char *default_list(int axis)
+{
+    static const struct {
+        const char *name, *list;
+    } known[] = {{"algorithm", "all"},  {"bytes", "32:128M:x4"},   {"model", "fifo"},
+                 {"delivery", "head"},  {"bandwidth", "800Gb/s"},  {"nic-bandwidth", "12.8Tb/s"},
+                 {"alpha", "1.5us"},    {"link-latency", "100ns"}, {"host-latency", "100ns"},
+                 {"router-in", "50ns"}, {"router-out", "50ns"},    {"packet", "8192"}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (strcmp(known[i].name, cli_axis_name(axis)) == 0)
+            return known[i].list;
+    return NULL;
+}
+
 /* ---- Reading the lists ------------------------------------------------------------------------------------------- */
 
 static int read_tori(cli_values_t *values, const char *list)
@@ -107,22 +123,31 @@ static void name_column(int axis, cli_axis_t *into)
         *p = *p == '-' ? '_' : *p;
 }
 
-/* Drops an axis whose only value is the default. A file of results then belongs to the same sweep whether or not the
- * default was given. */
-static void drop_default(int axis, cli_values_t *values)
+bool cli_sweep_axis_is_default(const cli_sweep_grid_t *grid, int axis)
 {
+    const cli_values_t *values = &grid->axis[axis].values;
     cli_network_t network, defaults;
     if (values->count != 1 || (axis < CLI_AXIS_NETWORK && axis != CLI_AXIS_COLLECTIVE))
-        return;
+        return false;
     cli_network_init(&network);
     cli_network_init(&defaults);
-    bool is_default = axis == CLI_AXIS_COLLECTIVE
-                          ? strcmp(values->text[0], trv_collective_shape(TRV_ALLREDUCE)->name) == 0
-                          : set_parameter(&network, axis, values->text[0]) == TRV_OK &&
-                                /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): intended */
-                                memcmp(&network.options, &defaults.options, sizeof defaults.options) == 0;
-    if (is_default)
-        cli_values_clear(values);
+    return axis == CLI_AXIS_COLLECTIVE ? strcmp(values->text[0], trv_collective_shape(TRV_ALLREDUCE)->name) == 0
+                                       : set_parameter(&network, axis, values->text[0]) == TRV_OK &&
+                                             /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): intended */
+                                             memcmp(&network.options, &defaults.options, sizeof defaults.options) == 0;
+}
+
+int cli_sweep_check_list(int axis, const char *list)
+{
+    cli_sweep_grid_t *grid = calloc(1, sizeof *grid);
+    if (!grid)
+        return trv_fail_memory();
+    int rc = cli_sweep_append(&grid->list[axis], list);
+    if (!rc)
+        rc = read_axis(grid, axis);
+    cli_sweep_grid_clear(grid);
+    free(grid);
+    return rc;
 }
 
 /* ---- Supported points -------------------------------------------------------------------------------------------- */
@@ -203,17 +228,18 @@ uint64_t cli_sweep_points(const cli_sweep_grid_t *grid) { return grid->points - 
 
 int cli_sweep_grid_finish(cli_sweep_grid_t *grid)
 {
-    static const char *const defaults[CLI_AXES] = {[CLI_AXIS_ALGORITHM] = "all", [CLI_AXIS_BYTES] = "32:128M:x4"};
     if (!grid->list[CLI_AXIS_TORUS])
         return trv_fail(TRV_ERR_ARGUMENT, "no torus is given; give at least one, for example --torus=8,8x8");
     grid->points = 1;
     for (int i = 0; i < CLI_AXES; i++) {
-        if (!grid->list[i] && defaults[i] && !(grid->list[i] = strdup(defaults[i])))
+        if (!grid->list[i] && default_list(i) && !(grid->list[i] = strdup(default_list(i))))
             return trv_fail_memory();
         int rc = grid->list[i] ? read_axis(grid, i) : TRV_OK;
         if (rc)
             return rc;
-        drop_default(i, &grid->axis[i].values);
+        /* A file of results belongs to the same sweep whether or not the default was given. */
+        if (!default_list(i) && cli_sweep_axis_is_default(grid, i))
+            cli_values_clear(&grid->axis[i].values);
         name_column(i, &grid->axis[i]);
         uint64_t count = grid->axis[i].values.count > 0 ? (uint64_t)grid->axis[i].values.count : 1;
         if (grid->points > POINTS_MAX / count)

@@ -6,12 +6,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/shared/limit.h"
 #include "cli/shared/tool.h"
 #include "cli/sweep/sweep.h"
 #include "base/ascending.h"
@@ -38,22 +40,33 @@ int cli_sweep_format_of(const char *path, cli_format_t *format)
 
 /* ---- Columns ----------------------------------------------------------------------------------------------------- */
 
-/* Fills in the columns of the given axes, then those of the results; returns their number. As in the other subcommands
- * `algorithm` is the one that was simulated, and `chosen_for` the name or family that was given. */
-static int list_columns(const cli_sweep_grid_t *grid, cli_column_t *column)
+/* Fills in the columns of the axes, then those of the results; returns their number. As in the other subcommands
+ * `algorithm` is the one that was simulated, and `chosen_for` the name or family that was given. Tables as text have no
+ * columns of parameters with only the default value. */
+static int list_columns(const cli_sweep_rows_t *rows, cli_column_t *column)
 {
     static const cli_column_t result[] = {
-        {"time_ns", "time_ns", true, 0}, {"packet_hops", "packet_hops", true, 0},
-        {"wall_s", "wall_s", true, 0},   {"chosen_for", "chosen_for", false, 0},
-        {"error", "error", false, 0},
+        {"time_ns", "time_ns", true, 0},
+        {"packet_hops", "packet_hops", true, 0},
+        {"wall_s", "wall_s", true, 0},
     };
+    static const cli_column_t last[] = {{"chosen_for", "chosen_for", false, 0}, {"error", "error", false, 0}};
+    const cli_sweep_grid_t *grid = rows->grid;
     int columns = 0;
     for (int i = 0; i < CLI_AXES; i++)
         if (grid->axis[i].values.count > 0)
-            column[columns++] = (cli_column_t){grid->axis[i].column, grid->axis[i].column,
+            column[columns++] = (cli_column_t){grid->axis[i].column,
+                                               cli_sweep_axis_is_default(grid, i) ? NULL : grid->axis[i].column,
                                                grid->axis[i].values.unit != NULL, 0};
     for (size_t i = 0; i < sizeof result / sizeof result[0]; i++)
         column[columns++] = result[i];
+    if (rows->limit) {
+        cli_limit_columns(column + columns);
+        for (int i = 0; i < CLI_LIMIT_COLUMNS; i++, columns++)
+            column[columns].title = column[columns].key;
+    }
+    for (size_t i = 0; i < sizeof last / sizeof last[0]; i++)
+        column[columns++] = last[i];
     return columns;
 }
 
@@ -76,6 +89,16 @@ static void add_value(cli_table_t *table, const cli_values_t *values, int i)
         cli_cell_both(table, cell, json_real(strtod(cell, NULL)));
 }
 
+static void add_limit(cli_table_t *table, const cli_sweep_grid_t *grid, const cli_sweep_result_t *result)
+{
+    cli_network_t network;
+    cli_point_t point;
+    trv_limit_t limit = {.time_ns = NAN};
+    if (cli_sweep_point(grid, result->index, &network, &point) == TRV_OK)
+        (void)cli_limit_find(&point.torus, &point.options, point.collective, point.bytes, &limit);
+    cli_limit_cells(table, &limit, result->valid ? result->time_ns : NAN);
+}
+
 static void add_cells(cli_sweep_rows_t *rows, const cli_sweep_result_t *result)
 {
     const cli_sweep_grid_t *grid = rows->grid;
@@ -92,6 +115,8 @@ static void add_cells(cli_sweep_rows_t *rows, const cli_sweep_result_t *result)
     }
     for (int i = 0; !result->valid && i < 3; i++)
         cli_cell_none(table);
+    if (rows->limit)
+        add_limit(table, grid, result);
     add_value(table, &grid->axis[CLI_AXIS_ALGORITHM].values, cli_sweep_digit(grid, result->index, CLI_AXIS_ALGORITHM));
     if (result->valid)
         cli_cell_none(table);
@@ -183,6 +208,14 @@ static int find_point(const cli_sweep_rows_t *rows, const cells_t *cells, uint64
     return TRV_OK;
 }
 
+static int find_column(const cli_sweep_rows_t *rows, const char *key)
+{
+    int column = 0;
+    while (strcmp(rows->table.column[column].key, key) != 0)
+        column++;
+    return column;
+}
+
 static int read_row(cli_sweep_rows_t *rows, const char *line)
 {
     cells_t cells;
@@ -197,6 +230,9 @@ static int read_row(cli_sweep_rows_t *rows, const char *line)
     if (trv_array_reserve(&rows->done, &rows->done_capacity, (int64_t)rows->done_count, 1, sizeof *rows->done))
         return TRV_ERR_MEMORY;
     rows->done[rows->done_count++] = index;
+    const char *time_ns = cells.text[find_column(rows, "time_ns")];
+    if (rows->time_ns && time_ns[0])
+        rows->time_ns[index] = strtod(time_ns, NULL);
     return TRV_OK;
 }
 
@@ -297,7 +333,7 @@ static int append(cli_sweep_rows_t *rows, const char *text, size_t size)
 static int begin_table(cli_sweep_rows_t *rows, char **header, size_t *size)
 {
     cli_column_t column[CLI_COLUMNS_MAX];
-    int columns = list_columns(rows->grid, column);
+    int columns = list_columns(rows, column);
     FILE *out = open_memstream(header, size);
     if (!out)
         return trv_fail_memory();
@@ -319,14 +355,19 @@ static int open_file(cli_sweep_rows_t *rows)
 }
 
 int cli_sweep_rows_open(cli_sweep_rows_t *rows, const cli_sweep_grid_t *grid, const char *path, cli_format_t format,
-                        bool restart)
+                        bool restart, bool limit, double *time_ns)
 {
     char *header = NULL;
     size_t size = 0;
-    *rows = (cli_sweep_rows_t){.path = path, .format = format, .grid = grid, .descriptor = -1};
+    *rows = (cli_sweep_rows_t){.path = path,
+                               .format = format,
+                               .grid = grid,
+                               .descriptor = -1,
+                               .limit = limit,
+                               .time_ns = time_ns};
     if (!path) {
         cli_column_t column[CLI_COLUMNS_MAX];
-        int columns = list_columns(grid, column);
+        int columns = list_columns(rows, column);
         cli_table_begin(&rows->table, stdout, format, column, columns, cli_stdout_is_terminal());
         return TRV_OK;
     }
@@ -348,6 +389,8 @@ int cli_sweep_rows_add(cli_sweep_rows_t *rows, const cli_sweep_result_t *result)
     char *text = NULL;
     size_t size = 0;
     rows->numbers |= result->valid;
+    if (rows->time_ns && result->valid)
+        rows->time_ns[result->index] = result->time_ns;
     if (!rows->path) {
         add_cells(rows, result);
         return fflush(stdout) == 0 ? TRV_OK

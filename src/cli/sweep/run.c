@@ -2,6 +2,7 @@
  * Runs a sweep: selects the next points, simulates them, and writes their rows.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,17 @@ static void sweep_print_points(const cli_sweep_grid_t *grid)
     putchar('\n');
 }
 
+static int prepare_plot(cli_sweep_t *sweep)
+{
+    int rc = cli_sweep_plot_check(&sweep->grid, sweep->plot);
+    if (rc)
+        return rc;
+    sweep->time_ns = malloc((size_t)sweep->grid.points * sizeof *sweep->time_ns);
+    for (uint64_t i = 0; i < sweep->grid.points && sweep->time_ns; i++)
+        sweep->time_ns[i] = NAN;
+    return sweep->time_ns ? TRV_OK : trv_fail_memory();
+}
+
 int cli_sweep_begin(cli_sweep_t *sweep, int argc, char **argv)
 {
     *sweep = (cli_sweep_t){.command = argv[0]};
@@ -35,7 +47,10 @@ int cli_sweep_begin(cli_sweep_t *sweep, int argc, char **argv)
         sweep_print_points(&sweep->grid);
         return 1;
     }
-    if (cli_sweep_rows_open(&sweep->rows, &sweep->grid, sweep->path, sweep->format, sweep->restart))
+    if (sweep->plot && prepare_plot(sweep))
+        return cli_bad_last(sweep->command);
+    if (cli_sweep_rows_open(&sweep->rows, &sweep->grid, sweep->path, sweep->format, sweep->restart, sweep->limit,
+                            sweep->time_ns))
         return cli_bad_last(sweep->command);
     /* Rows that appear one by one on the terminal would collide with the bar; a table is printed only when complete. */
     if (sweep->path || sweep->format == CLI_FORMAT_TABLE || !cli_stdout_is_terminal())
@@ -63,6 +78,9 @@ int cli_sweep_end(cli_sweep_t *sweep, int rc)
                 sweep->command, sweep->grid.left_out, sweep->grid.points);
     if (sweep->started && code == CLI_OK && (code = cli_sweep_verdict(sweep)) != CLI_OK)
         cli_bad(sweep->command, "no point has a result; the column error has the reasons");
+    if (sweep->started && code == CLI_OK && sweep->plot && cli_sweep_plot_draw(&sweep->rows, sweep->plot))
+        code = cli_bad_last(sweep->command);
+    free(sweep->time_ns);
     cli_sweep_grid_clear(&sweep->grid);
     return code;
 }

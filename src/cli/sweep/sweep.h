@@ -5,6 +5,7 @@
  *     points.c     the axes of the grid, and the point at an index
  *     rows.c       the file of results: its rows, and the points that it has already
  *     json.c       the grid in a file
+ *     plot.c       the picture of the results
  *     options.c    the command line
  *     run.c        points to simulate, and their results
  *     cmd_sweep.c  the command on one machine; src/cli/mpi/mpi_sweep.c is the same on many ranks
@@ -73,6 +74,10 @@ int cli_axis_find(const char *name);
  * more than 2^62 points. */
 int cli_sweep_grid_finish(cli_sweep_grid_t *grid);
 void cli_sweep_grid_clear(cli_sweep_grid_t *grid);
+/* Checks a list of values of an axis. */
+int cli_sweep_check_list(int axis, const char *list);
+/* Whether the only value of an axis of a finished grid is the default. */
+bool cli_sweep_axis_is_default(const cli_sweep_grid_t *grid, int axis);
 /* "2 tori × 14 algorithms × 12 sizes × 3 values of alpha": the axes with more than one value. Returns `text`. */
 char *cli_sweep_grid_format(const cli_sweep_grid_t *grid, char *text, size_t size);
 /* The lists as JSON, which the caller frees. */
@@ -115,25 +120,37 @@ typedef struct cli_sweep_rows {
     uint64_t *done; /* the points that the file had at the start, ascending */
     size_t done_count;
     int64_t done_capacity;
-    bool numbers; /* at least one of its rows is not an error */
+    bool limit;      /* rows have the columns of --limit */
+    double *time_ns; /* of every point, for a plot; NAN: it has none */
+    bool numbers;    /* at least one of its rows is not an error */
 } cli_sweep_rows_t;
 
 /* The format of a path that ends in .csv or .jsonl; TRV_ERR_ARGUMENT with a message otherwise. */
 int cli_sweep_format_of(const char *path, cli_format_t *format);
 /* Opens the file and reads its rows or, with `restart`, empties it. A file with other columns or points is an error and
- * is not changed. */
+ * is not changed. With `limit` rows have the columns of --limit. `time_ns`: NULL, or an
+ * array of all points that are NAN, for the times of the rows in the file and of those that are added. */
 int cli_sweep_rows_open(cli_sweep_rows_t *rows, const cli_sweep_grid_t *grid, const char *path, cli_format_t format,
-                        bool restart);
+                        bool restart, bool limit, double *time_ns);
 /* Appends and writes a row. If that fails, the file has only whole rows. */
 int cli_sweep_rows_add(cli_sweep_rows_t *rows, const cli_sweep_result_t *result);
 int cli_sweep_rows_close(cli_sweep_rows_t *rows);
+
+/* ---- The plot (plot.c) ------------------------------------------------------------------------------------- */
+
+/* Checks that the grid can be drawn: algorithms and sizes only, and several sizes. */
+int cli_sweep_plot_check(const cli_sweep_grid_t *grid, const char *path);
+/* Draws the times of all points. */
+int cli_sweep_plot_draw(const cli_sweep_rows_t *rows, const char *path);
 
 /* ---- Running (options.c, run.c) ---------------------------------------------------------------------------------- */
 
 typedef struct cli_sweep {
     const char *command, *path; /* path of the results; NULL: stdout */
+    const char *plot;           /* --plot, or NULL */
+    double *time_ns;            /* for the plot: the times of all points */
     cli_format_t format;
-    bool restart, yes, dry, with_format, started;
+    bool restart, yes, dry, limit, with_format, started;
     int workers; /* 0: one per core */
     cli_sweep_grid_t grid;
     cli_sweep_rows_t rows;

@@ -110,10 +110,7 @@ static bool parse_range(char *text, range_t *range)
     if (stride)
         *stride++ = '\0';
     *range = (range_t){parse_quantity(text), parse_quantity(max), 2, 0};
-    if (!range->min.kind || range->min.kind != range->max.kind || range->min.value > range->max.value ||
-        (stride && !parse_stride(stride, range)))
-        return false;
-    return range->step > 0 || range->min.value > 0;
+    return range->min.kind && range->min.kind == range->max.kind && (!stride || parse_stride(stride, range));
 }
 
 static int add_range(cli_values_t *values, const char *what, const char *item)
@@ -127,6 +124,16 @@ static int add_range(cli_values_t *values, const char *what, const char *item)
             "%s: '%.60s' is not a range; expected MIN:MAX (doubling), MIN:MAX:xFACTOR or MIN:MAX:+STEP, for "
             "example 1K:64M:x4 or 1us:5us:+500ns",
             what, item);
+    if (range.min.value > range.max.value)
+        return trv_fail(
+            TRV_ERR_ARGUMENT,
+            "%s: the range '%.60s' begins above its end; give the smaller value first, for example 1K:64M:x4", what,
+            item);
+    if (range.step <= 0 && range.min.value <= 0)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "%s: the range '%.60s' begins at 0, of which every multiple is 0; give a step, for example "
+                        "0us:5us:+500ns",
+                        what, item);
     const struct kind *kind = range.min.kind;
     double value = range.min.value, max = range.max.value;
     int rc = TRV_OK;

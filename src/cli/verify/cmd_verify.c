@@ -487,7 +487,6 @@ int cli_verify(int argc, char **argv)
     options.collective[TRV_ALLREDUCE] = true;
     options.bytes = 64 << 10;
     cli_network_init(&options.network);
-    options.network.options = cli_default_network();
     if (cli_select("all", &options.selection))
         return cli_bad_last(argv[0]);
     int code = cli_read_options(&cli_verify_command, argc, argv, read_option, &options);

@@ -10,6 +10,7 @@
 #include "draw/picture.h"
 #include "formats/names.h"
 #include "schedule/collective.h"
+#include "torus/torus.h"
 
 trv_network_t trv_draw_network(const trv_schedule_t *schedule, const trv_draw_options_t *options)
 {
@@ -40,7 +41,7 @@ int trv_draw_check(const trv_schedule_t *schedule, const trv_draw_options_t *opt
 int trv_draw_svg_rank(const trv_torus_t *torus, const trv_draw_options_t *options)
 {
     int active[TRV_DIMS_MAX];
-    bool one = options->rank < 0 && !options->all_ranks && trv_active_dimensions(torus, active) > 1;
+    bool one = options->rank < 0 && !options->all_ranks && trv_torus_active(torus, active) > 1;
     return one ? trv_middle_rank(torus) : options->rank;
 }
 

@@ -7,6 +7,7 @@
 #include "draw/text.h"
 #include "formats/front/draw.h"
 #include "formats/names.h"
+#include "torus/torus.h"
 
 #define WIDTH_WORTH 256 /* columns; the required width is printed only up to this one */
 
@@ -53,7 +54,7 @@ static int print_arrows(const drawing_t *drawing, const trv_text_style_t *style,
 {
     const trv_torus_t *torus = trv_schedule_torus(drawing->schedule);
     const trv_network_t network = trv_draw_network(drawing->schedule, drawing->options);
-    int active[TRV_DIMS_MAX], dims = trv_active_dimensions(torus, active);
+    int active[TRV_DIMS_MAX], dims = trv_torus_active(torus, active);
     char what[64];
     snprintf(what, sizeof what, "a picture of this %s", trv_shape_noun(&network));
     if (dims == 1) {
@@ -112,11 +113,10 @@ static int draw(const drawing_t *drawing, FILE *out)
     const trv_network_t network = trv_draw_network(drawing->schedule, drawing->options);
     int active[TRV_DIMS_MAX];
     /* Collects the messages of one rank only if those of all ranks cannot be drawn. */
-    int only = drawing->options->rank >= 0 || torus->ranks > 81 || trv_active_dimensions(torus, active) != 1 ? rank
-                                                                                                             : -1;
+    int only = drawing->options->rank >= 0 || torus->ranks > 81 || trv_torus_active(torus, active) != 1 ? rank : -1;
     if (torus->ranks > 4096)
         return TRV_OK;
-    if (trv_active_dimensions(torus, active) > 1 && drawing->options->rank < 0)
+    if (trv_torus_active(torus, active) > 1 && drawing->options->rank < 0)
         only = -1; /* print_arrows selects the rank of a grid */
     if (torus->ranks > 1024)
         only = rank;

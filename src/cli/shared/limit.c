@@ -1,0 +1,65 @@
+/*
+ * The lower bound on times, as text and as columns.
+ */
+#include "cli/shared/limit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/text/parse.h"
+#include "cli/shared/network_options.h"
+
+int cli_limit_find(const trv_torus_t *torus, const trv_simulate_options_t *network, trv_collective_t collective,
+                   uint64_t vector_bytes, trv_limit_t *limit)
+{
+    const trv_network_t on = cli_network_on(torus, network);
+    const double ends_ns = 2 * network->host_latency_ns + network->router_in_ns + network->router_out_ns;
+    const trv_hockney_t times = {network->bandwidth_bps, network->alpha_ns + ends_ns, cli_hop_ns(network)};
+    const uint64_t unpaid_bytes = network->delivery == TRV_DELIVERY_HEAD ? network->packet_bytes : 0;
+    return trv_limit_find(&on, &times, collective, 0, vector_bytes, unpaid_bytes, limit);
+}
+
+const char *cli_limit_source(const trv_limit_t *limit)
+{
+    if (limit->startup_ns >= limit->time_ns)
+        return "start-up";
+    return limit->sets_ns >= limit->time_ns ? "links around a set of ranks" : "all links";
+}
+
+static double ratio_of(double time_ns, double to_ns) { return to_ns > 0 ? time_ns / to_ns : 1; }
+
+void cli_limit_print(const trv_limit_t *limit, const char *what, double time_ns, FILE *out)
+{
+    const trv_time_unit_t *unit = trv_time_unit(limit->time_ns);
+    char text[6][TRV_TIME_TEXT_MAX];
+    fprintf(out,
+            "limit %s, from the %s (start-up %s; links around a set of ranks %s; all links %s): %s takes %.3f times as "
+            "long\n",
+            trv_format_time(limit->time_ns, unit, text[0]), cli_limit_source(limit),
+            trv_format_time(limit->startup_ns, unit, text[1]), trv_format_time(limit->sets_ns, unit, text[2]),
+            trv_format_time(limit->links_ns, unit, text[3]), what, ratio_of(time_ns, limit->time_ns));
+    fprintf(out,
+            "reference, not a bound: %s (start-up if each port sends one message per step %s + transmission %s): %.3f "
+            "times as long\n",
+            trv_format_time(limit->reference_ns, unit, text[0]), trv_format_time(limit->steps_ns, unit, text[4]),
+            trv_format_time(limit->reference_ns - limit->steps_ns, unit, text[5]),
+            ratio_of(time_ns, limit->reference_ns));
+}
+
+void cli_limit_columns(cli_column_t column[CLI_LIMIT_COLUMNS])
+{
+    static const cli_column_t all[] = {{"limit_ns", NULL, true, 0},
+                                       {"limit_from", NULL, false, 0},
+                                       {"limit_ratio", NULL, true, 0},
+                                       {"reference_ns", NULL, true, 0}};
+    memcpy(column, all, sizeof all);
+}
+
+void cli_limit_cells(cli_table_t *table, const trv_limit_t *limit, double time_ns)
+{
+    const bool known = !isnan(limit->time_ns);
+    cli_cell_real(table, limit->time_ns, 3);
+    known ? cli_cell_text(table, cli_limit_source(limit)) : cli_cell_none(table);
+    cli_cell_real(table, known && !isnan(time_ns) ? ratio_of(time_ns, limit->time_ns) : NAN, 6);
+    cli_cell_real(table, known ? limit->reference_ns : NAN, 3);
+}
