@@ -111,10 +111,14 @@ def _link_loads(network: Network, result: L.Simulation) -> Any:
 
 # ---- Work on all cores -----------------------------------------------------------------------------------------------
 
-def spread(jobs: Sequence[Job], work: Callable[[Job], Result], progress: Progress, title: str) -> List[Result]:
-    """The results of all jobs, in their order, from one thread per core; the library's calls run in parallel."""
+def spread(jobs: Sequence[Job], work: Callable[[Job], Result], progress: Progress, title: str,
+           size_of: Callable[[Job], float] = lambda _: 1.0, workers: Optional[int] = None) -> List[Result]:
+    """The results of all jobs, in their order, from one thread per core; the library's calls run in parallel.
+
+    The main thread only waits, so that signals are handled at once. `size_of` is a job's share of the progress.
+    """
     from concurrent.futures import ThreadPoolExecutor
-    stop, results = threading.Event(), []
+    stop, results, finished, total = threading.Event(), [], 0.0, sum(map(size_of, jobs))
 
     def report(_fraction: float) -> None:
         if stop.is_set():
@@ -124,12 +128,13 @@ def spread(jobs: Sequence[Job], work: Callable[[Job], Result], progress: Progres
         with watch(report, title):
             return work(job)
 
-    with meter(progress, title) as done, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    with meter(progress, title) as done, ThreadPoolExecutor(workers or len(os.sched_getaffinity(0))) as pool:
         try:
-            for result in pool.map(run, jobs):
+            for job, result in zip(jobs, pool.map(run, jobs)):
                 results.append(result)
+                finished += size_of(job)
                 if done is not None:
-                    done(len(results) / len(jobs))
+                    done(finished / total)
         except BaseException:
             stop.set()
             raise
