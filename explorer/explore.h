@@ -23,7 +23,7 @@ int explore_timeline(int argc, char **argv);
 
 /* The options of both commands. */
 typedef struct explore_ask {
-    const char *command, *schedule;
+    const char *command, *schedule, *node_list;
     cli_selection_t selection;
     trv_collective_t collective;
     uint64_t bytes;
@@ -32,6 +32,8 @@ typedef struct explore_ask {
     int stream; /* the stream whose contributions are written */
     int rank;   /* the rank whose contributions are written; -1: all, -2: none */
     bool has_blocks;
+    int nodes, *node;       /* a set of nodes in the order of its ranks; NULL: all nodes */
+    trv_schedule_t *on_set; /* the schedule of the set's own torus; NULL: all nodes */
 } explore_ask_t;
 
 /* Reads the options, creates the schedule and writes the answer. Returns the exit code. */

@@ -3,6 +3,8 @@
  *
  *     [stream, from, to, bytes, "ports"]      ports: one digit per hop, the port by which the route leaves each node
  *
+ * Of a set of nodes, "nodes" lists the node of each of its ranks, and the contributions are those of these ranks.
+ *
  * The contributions that ranks hold after each step are strings with one character per column, 0 (none) to z (all), see
  * draw/picture.h.
  */
@@ -56,6 +58,12 @@ static void put_schedule(const explore_ask_t *ask, const trv_schedule_t *schedul
                link->factor);
     }
     fputs("]", stdout);
+    if (ask->node)
+        fputs(",\n\"nodes\": [", stdout);
+    for (int i = 0; i < ask->nodes; i++)
+        printf("%s%d", i ? ", " : "", ask->node[i]);
+    if (ask->node)
+        fputs("]", stdout);
 }
 
 /* ---- Messages ---------------------------------------------------------------------------------------------------- */
@@ -176,7 +184,7 @@ static int write_picture(const explore_ask_t *ask, const trv_schedule_t *schedul
     if (ask->step > -2)
         rc = put_messages(ask, schedule);
     if (!rc && ask->rank > -2 && ask->has_blocks)
-        rc = put_held(ask, schedule);
+        rc = put_held(ask, ask->on_set ? ask->on_set : schedule);
     puts("}");
     return rc;
 }

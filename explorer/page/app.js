@@ -16,7 +16,8 @@ export class App {
   constructor(quick, busy) {
     this.quick = quick;
     this.busy = busy;
-    this.state = readHash(location.hash);
+    /** @type {State} */ this.state = readHash('').state;
+    this.read = false; // whether the state is that of an address that the user gave
     /** @type {import('./schedule.js').UserFile | null} a schedule of the user's */ this.file = null;
     /** @type {Map<string, Answer>} */ this.cache = new Map();
     /** @type {Map<string, AbortController>} */ this.pending = new Map();
@@ -27,9 +28,18 @@ export class App {
     addEventListener('hashchange', () => {
       clearTimeout(this.addressTimer);
       if (location.hash === writeHash(this.state)) return;
-      this.state = readHash(location.hash);
+      this.#readAddress();
       this.draw();
     });
+    this.#readAddress();
+  }
+
+  #readAddress() {
+    const { state, problem } = readHash(location.hash);
+    this.state = state;
+    this.read = true;
+    for (const part of TEMPORARY) showProblem(part, null);
+    showProblem('address', problem);
   }
 
   /**
@@ -42,6 +52,7 @@ export class App {
       history.pushState(null, '', writeHash({ ...this.state, ...patch }));
     }
     Object.assign(this.state, patch);
+    this.read = false;
     for (const part of TEMPORARY) showProblem(part, null);
     clearTimeout(this.addressTimer); // browsers allow a hundred writes in ten seconds; a slider changes the state more often
     this.addressTimer = window.setTimeout(() => this.address(), Math.max(0, this.addressed + ADDRESS_MS - performance.now()));
@@ -62,11 +73,6 @@ export class App {
       this.drawing = false;
       for (const view of this.views) view();
     });
-  }
-
-  /** The file's name, or null. */
-  get fileName() {
-    return this.file?.name ?? null;
   }
 
   /** @returns {Map<string, Uint8Array>} */
@@ -127,7 +133,7 @@ export class App {
 }
 
 /** @type {Map<string, string>} */ const problems = new Map();
-const TEMPORARY = ['open', 'save']; // parts whose errors disappear at the next change of the state
+const TEMPORARY = ['address', 'step', 'open', 'save']; // parts whose errors disappear at the next change of the state
 
 /**
  * Shows the error of the latest question of a part of the page; null removes it.

@@ -5,16 +5,17 @@
 import table from 'explorer:algorithms';
 import uPlot from '../vendor/uplot/uPlot.esm.js';
 import { showProblem, tip } from './app.js';
-import { byId, colour, element, segment } from './dom.js';
+import { byId, colour, element, legendEntry, segment } from './dom.js';
 import { bytesArgument, bytesText, timeText } from './format.js';
-import { Cancelled } from './pool.js';
-import { chartRange, chartSizes, networkOptions, questionFor, USUAL } from './state.js';
+import { Cancelled, sentenceOf } from './pool.js';
+import { chartRange, chartSizes, networkOptions, questionFor, scheduleOptions, USUAL } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {{time: number, name: string, limit: number} | {error: string}} Point */
 
 const TOGETHER = 512 << 10; // all sizes up to this one are simulated by one request
 const WAIT_MS = 120, NAMES_WIDTH = 150;
+/** @type {Record<string, string>} */ export const QUEUES = { fifo: 'one queue per link', dateline: 'two channels per link' };
 const OTHERS = ['--c6', '--c7', '--c8', '--v4', '--v2', '--v0', '--v5'];
 export const MOST = [256 << 10, 1 << 20, 8 << 20, 64 << 20, 512 << 20];
 
@@ -29,10 +30,12 @@ let cancelled = ''; // the requested chart when the user cancelled it
 const familyOf = name => table.find(one => one.name === name.split(':')[0])?.family ?? name;
 
 /**
- * Returns the colour of the algorithm's family, the same as in the figures.
+ * Returns the colour of the algorithm's family, the same as in the figures, or, if it has none, another one.
+ * @param {App} app
  * @param {string} name
  */
-export function lineColour(name, index = 0) {
+function lineColour(app, name) {
+  const index = Math.max(0, offeredOf(app).indexOf(name));
   const family = familyOf(name), number = name === 'planned' ? 0 : table.find(one => one.family === family && one.colour)?.colour;
   return number === undefined ? OTHERS[index % OTHERS.length] : `--c${number}`;
 }
@@ -41,7 +44,12 @@ export function lineColour(name, index = 0) {
  * Returns the names of the compared algorithms.
  * @param {App} app
  */
-const namesOf = app => (app.file ? [app.file.name] : app.state.chart);
+const namesOf = app => (app.file ? [app.file.name] : app.state.nodes ? ['planned'] : app.state.chart);
+/**
+ * Returns the names that can be chosen.
+ * @param {App} app
+ */
+const offeredOf = app => [...new Set([...USUAL.chart, ...app.state.chart, ...(app.state.algorithm && !/^all$|,/.test(app.state.algorithm) ? [app.state.algorithm] : [])])];
 /**
  * Returns the names that are not known to fail. A command with a failing name would print only its error.
  * @param {App} app
@@ -50,6 +58,18 @@ export function chartNames(app) {
   const good = namesOf(app).filter(name => chartSizes(app.state).some(bytes => { const point = pointOf(name, bytes); return !point || !('error' in point); }));
   return good.length ? good : namesOf(app);
 }
+
+/**
+ * Whether the times are those of plans for a set of nodes.
+ * @param {App} app
+ */
+const isSet = app => Boolean(app.state.nodes && !app.file);
+
+/**
+ * Returns the model of a link's queues.
+ * @param {App} app
+ */
+export const modelOf = app => (isSet(app) ? 'fifo' : app.state.model);
 
 const pointOf = (/** @type {string} */ name, /** @type {number} */ bytes) => points.get(`${name} ${bytes}`);
 
@@ -84,13 +104,16 @@ function update(app) {
   }
   segment(byId('scale'), [{ key: 'time', text: 'Time' }, { key: 'limit', text: '× limit', title: 'as a multiple of the lower bound for all schedules' },
     { key: 'relative', text: `vs ${namesOf(app)[0] ?? ''}` }], state.scale, scale => app.set({ scale }));
+  const model = modelOf(app);
+  byId('time-title').textContent = `Completion time, ${QUEUES[model]}`;
+  byId('model').hidden = isSet(app); // sets of nodes are planned with one queue per link
   segment(byId('model'), [{ key: 'fifo', text: 'fifo', title: 'one queue per link: the ideal router' }, { key: 'dateline', text: 'dateline', title: 'two channels, as torus routers have' }],
-    state.model, model => app.set({ model }));
+    model, key => app.set({ model: key }));
   const { most } = chartRange(state);
   if (!byId('most').querySelector(`[value="${most}"]`)) byId('most').append(element('option', { value: most }, bytesText(most)));
   byId('most').value = String(most);
   drawChips(app);
-  const now = app.keyOf([app.file ? '' : state.torus, state.model, ...networkOptions(state)]);
+  const now = app.keyOf([app.file ? '' : state.torus, model, state.nodes, ...networkOptions(state)]);
   if (now !== context) {
     context = now;
     points = new Map();
@@ -112,14 +135,14 @@ const requestedChart = app => [context, ...namesOf(app), ...chartSizes(app.state
 
 /** @param {App} app */
 function drawChips(app) {
-  const { state } = app, offered = [...new Set([...USUAL.chart, 'planned', ...state.chart, ...(state.algorithm ? [state.algorithm] : [])])];
-  if (app.file) {
-    byId('chips').replaceChildren(element('span', { class: 'chip', style: `--colour:var(${lineColour(app.file.name)})` }, element('i'), app.file.name));
+  const { state } = app, offered = offeredOf(app);
+  if (app.file || state.nodes) {
+    byId('chips').replaceChildren(...namesOf(app).map(name => element('span', { class: 'chip', style: `--colour:var(${lineColour(app, name)})` }, element('i'), name)));
     return;
   }
   const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset.name : undefined;
-  byId('chips').replaceChildren(...offered.map((name, i) => element('button', { type: 'button', class: 'chip', 'data-name': name, 'aria-pressed': String(state.chart.includes(name)),
-    style: `--colour:var(${lineColour(name, i)})`,
+  byId('chips').replaceChildren(...offered.map(name => element('button', { type: 'button', class: 'chip', 'data-name': name, 'aria-pressed': String(state.chart.includes(name)),
+    style: `--colour:var(${lineColour(app, name)})`,
     onclick: () => app.set({ chart: state.chart.includes(name) ? state.chart.filter(other => other !== name) : [...state.chart, name] }) }, element('i'), name)));
   if (focused) byId('chips').querySelector(`[data-name="${CSS.escape(focused)}"]`)?.focus();
 }
@@ -146,7 +169,7 @@ function showProgress() {
  * @param {App} app
  */
 async function simulate(app) {
-  const { state } = app, sizes = chartSizes(state), together = chartRange(state).factor > 4 ? TOGETHER / 64 : TOGETHER;
+  const { state } = app, sizes = chartSizes(state), together = isSet(app) ? 0 : chartRange(state).factor > 4 ? TOGETHER / 64 : TOGETHER;
   const missing = (/** @type {string} */ name) => sizes.filter(bytes => !pointOf(name, bytes));
   /** @type {{name: string, sizes: number[]}[]} */ const jobs = [];
   for (const name of namesOf(app)) {
@@ -176,8 +199,8 @@ async function simulate(app) {
 /** @param {App} app @param {{name: string, sizes: number[]}} job @param {AbortSignal} signal @param {{weight: number, done: number}} share */
 async function simulateOne(app, job, signal, share) {
   const { state } = app;
-  const question = questionFor('simulate', state, app.fileName, [`--algorithm=${job.name}`, `--bytes=${job.sizes.map(bytesArgument).join(',')}`, `--model=${state.model}`,
-    ...(app.file ? [] : ['--limit']), ...networkOptions(state), '--format=json']);
+  const question = isSet(app) ? questionFor('plan', state, null, [...scheduleOptions({ ...state, bytes: job.sizes[0] }, null), '--format=json'])
+    : questionFor('simulate', state, app.file, [`--algorithm=${job.name}`, `--bytes=${job.sizes.map(bytesArgument).join(',')}`, `--model=${state.model}`, ...(app.file ? [] : ['--limit']), ...networkOptions(state), '--format=json']);
   try {
     const answer = await app.busy.ask(question, { files: app.files, signal, progress: fraction => {
       share.done = Math.min(.99, fraction);
@@ -186,8 +209,11 @@ async function simulateOne(app, job, signal, share) {
     if (signal.aborted) return;
     share.done = 1;
     if (answer.code) {
-      const error = answer.err.trim().split('\n').pop()?.replace(/^trivance simulate: /, '') ?? '';
+      const error = sentenceOf(answer);
       for (const size of job.sizes) points.set(`${job.name} ${size}`, { error });
+    } else if (isSet(app)) {
+      const [best] = JSON.parse(answer.out);
+      points.set(`${job.name} ${job.sizes[0]}`, { time: best.time_ns, name: best.plan, limit: NaN });
     } else {
       for (const row of JSON.parse(answer.out))
         points.set(`${job.name} ${row.bytes}`, row.time_ns === null ? { error: row.error } : { time: row.time_ns, name: row.algorithm, limit: row.limit_ns ?? NaN });
@@ -243,7 +269,10 @@ function draw(app) {
   const errors = [...new Set(names.flatMap(name => sizes.map(bytes => pointOf(name, bytes)).flatMap(point => (point && 'error' in point ? [point.error] : []))))];
   const none = names.length > 0 && names.every(name => sizes.every(bytes => { const point = pointOf(name, bytes); return point && 'error' in point; }));
   showProblem('chart', none ? errors[0] : null);
-  byId('chart-text').textContent = none ? '' : names.length ? [limits.some(ns => ns !== null) ? 'Dotted: the limit, a lower bound for all schedules.' : '', changesText(names, sizes),
+  byId('chart-legend').replaceChildren(...(none ? [] : [
+    ...(limits.some(ns => ns !== null) ? [legendEntry(['--muted'], 'limit, a lower bound for all schedules', 'dots')] : []),
+    ...(names.includes('planned') && changesOf('planned', sizes).length > 1 ? [legendEntry(['--muted'], 'the plan changes', 'upright')] : [])]));
+  byId('chart-text').textContent = none ? '' : names.length ? [changesText(names, sizes),
     ...errors.map(error => `Left out: ${error}.`)].filter(Boolean).join(' ') : 'Choose an algorithm to compare.';
 }
 
@@ -270,6 +299,27 @@ function changesText(names, sizes) {
   return changes.length ? `The plan: ${changes.map(({ bytes, name }, i) => `${name}${i ? ` from ${bytesText(bytes)}` : ''}`).join(', ')}.` : '';
 }
 
+/**
+ * Returns the range of a logarithmic axis: that of the data, with some space.
+ * @param {any} _u @param {number | null} low @param {number | null} high @returns {[number | null, number | null]}
+ */
+const fitted = (_u, low, high) => (low === null || high === null || low <= 0 ? [1, 10] : [low / 1.2, high * 1.2]);
+
+/**
+ * Returns the ticks of a logarithmic axis: 1, 2 and 5 in every decade, or, if these are too few, multiples of a round number.
+ * @param {number} low
+ * @param {number} high
+ */
+function logTicks(low, high) {
+  const ticks = [];
+  for (let decade = 10 ** Math.floor(Math.log10(low)); decade <= high; decade *= 10)
+    for (const digit of [1, 2, 5]) ticks.push(Number((decade * digit).toPrecision(1)));
+  const inside = ticks.filter(tick => tick >= low && tick <= high);
+  if (inside.length > 2) return inside;
+  const rough = (high - low) / 5, power = 10 ** Math.floor(Math.log10(rough)), step = power * ([1, 2, 5].find(digit => digit * power >= rough) ?? 10);
+  return Array.from({ length: 12 }, (_, i) => Number(((Math.ceil(low / step) + i) * step).toPrecision(6))).filter(tick => tick <= high);
+}
+
 /** @param {App} app @param {string[]} names @param {number[]} sizes @param {string} scale */
 function makePlot(app, names, sizes, scale) {
   const ink = colour('--muted'), grid = colour('--grid'), font = '12px system-ui, sans-serif', log = scale !== 'relative';
@@ -277,15 +327,17 @@ function makePlot(app, names, sizes, scale) {
     ...sizeOf(),
     legend: { show: false },
     cursor: { drag: { x: false, y: false }, points: { size: 9 } },
-    scales: { x: { distr: 3, log: 2, time: false }, y: { distr: log ? 3 : 1, log: 10 } },
+    scales: { x: { distr: 3, log: 2, time: false }, y: { distr: log ? 3 : 1, log: 10, ...(log ? { range: fitted } : {}) } },
     axes: [
       { stroke: ink, font, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, // the simulated sizes, as many as fit
         splits: (/** @type {any} */ u) => sizes.filter((_, i) => i % Math.ceil(sizes.length * 52 / u.width) === 0), filter: (/** @type {any} */ _u, /** @type {number[]} */ ticks) => ticks,
         values: (/** @type {any} */ _u, /** @type {number[]} */ ticks) => ticks.map(tick => bytesText(tick).replace('iB', '').replace(' B', '').replace(' ', '')) },
-      { stroke: ink, font, size: log ? 64 : 78, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, values: (/** @type {any} */ _u, /** @type {number[]} */ ticks) =>
-        ticks.map(tick => (tick === null ? '' : scale === 'time' ? (/^[125]/.test(tick.toExponential()) ? timeText(tick * 1e3) : '') : scale === 'limit' ? `${Number(tick.toPrecision(3))}×` : `${tick > 0 ? '+' : ''}${tick} %`)) },
+      { stroke: ink, font, size: log ? 64 : 78, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid },
+        ...(log ? { splits: (/** @type {any} */ _u, /** @type {number} */ _axis, /** @type {number} */ low, /** @type {number} */ high) => logTicks(low, high), filter: (/** @type {any} */ _u, /** @type {number[]} */ ticks) => ticks } : {}),
+        values: (/** @type {any} */ _u, /** @type {number[]} */ ticks) =>
+        ticks.map(tick => (tick === null ? '' : scale === 'time' ? timeText(tick * 1e3) : scale === 'limit' ? `${Number(tick.toPrecision(3))}×` : `${tick > 0 ? '+' : ''}${tick} %`)) },
     ],
-    series: [{}, ...names.map((name, i) => ({ label: name, stroke: colour(lineColour(name, i)), width: 2.2, points: { show: true, size: 6, fill: colour('--card') } })),
+    series: [{}, ...names.map(name => ({ label: name, stroke: colour(lineColour(app, name)), width: 2.2, points: { show: true, size: 6, fill: colour('--card') } })),
       { label: 'limit', stroke: ink, width: 1.4, dash: [3, 5], points: { show: false } }],
     hooks: {
       draw: [(/** @type {any} */ u) => drawChanges(u, names)],
@@ -379,7 +431,7 @@ export function timesAsCsv(app) {
     for (const bytes of chartSizes(app.state)) {
       const point = pointOf(name, bytes);
       if (point && 'time' in point)
-        lines.push([app.file ? '' : app.state.torus, point.name, name, app.state.model, bytes, point.time, Number.isFinite(point.limit) ? point.limit : ''].map(cell => (/[",]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : cell)).join(','));
+        lines.push([app.file ? '' : app.state.torus, point.name, name, modelOf(app), bytes, point.time, Number.isFinite(point.limit) ? point.limit : ''].map(cell => (/[",]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : cell)).join(','));
     }
   return `${lines.join('\n')}\n`;
 }

@@ -51,9 +51,10 @@ function slider(id, text, values, show, change) {
 
 /** @param {App} app */
 export function makeControls(app) {
-  const torus = byId('torus'), algorithm = byId('algorithm'), form = byId('form');
+  const torus = byId('torus'), nodes = byId('nodes'), algorithm = byId('algorithm'), form = byId('form');
   form.addEventListener('submit', (/** @type {Event} */ event) => event.preventDefault());
-  torus.addEventListener('input', () => app.set({ torus: torus.value.trim(), links: [], rank: -1, step: 0, timeline: '' }));
+  torus.addEventListener('input', () => app.set({ torus: torus.value.trim(), links: [], nodes: '', rank: -1, step: 0, timeline: '' }));
+  nodes.addEventListener('change', () => app.set({ nodes: nodes.value.replace(/\s/g, ''), step: 0, timeline: '' }));
   algorithm.addEventListener('change', () => app.set({ algorithm: algorithm.value.trim() || 'planned', step: 0 }));
   const sliders = SLIDERS.map(({ key, text, values, show }) => ({ key, ...slider(`slider-${key}`, text, values, show, value => app.set({ [key]: value })) }));
   byId('sliders').append(...sliders.map(one => one.node));
@@ -65,23 +66,24 @@ export function makeControls(app) {
   app.views.push(() => {
     const { state } = app, parsed = readTorus(state.torus);
     if (document.activeElement !== torus) torus.value = app.file ? 'as in the file' : state.torus;
-    if (document.activeElement !== algorithm) algorithm.value = state.algorithm;
+    if (document.activeElement !== nodes) nodes.value = app.file ? '' : state.nodes;
+    if (document.activeElement !== algorithm) algorithm.value = state.nodes ? 'planned' : state.algorithm;
     torus.setAttribute('aria-invalid', String(!parsed));
     for (const one of sliders) one.update(state[one.key]);
     size.update(state.bytes);
     segment(byId('presets'), PRESETS.map(({ name, title }) => ({ key: name, text: name, title })),
-      PRESETS.find(preset => SLIDERS.every(({ key }) => preset[key] === state[key]) && preset.delivery === state.delivery)?.name ?? '',
+      PRESETS.find(preset => SLIDERS.every(({ key }) => preset[key] === state[key]) && preset.delivery === state.delivery && !Object.keys(state.parameters).length)?.name ?? '',
       key => {
         const { bandwidth, alpha, latency, overhead, delivery } = PRESETS.find(preset => preset.name === key) ?? PRESETS[0];
-        app.set({ bandwidth, alpha, latency, overhead, delivery });
+        app.set({ bandwidth, alpha, latency, overhead, delivery, parameters: {} });
       });
     segment(byId('delivery'), [{ key: 'head', text: 'head', title: 'as in the paper’s simulator' }, { key: 'tail', text: 'tail', title: 'as on a real link' }],
       state.delivery, delivery => app.set({ delivery }));
     byId('controls-summary').textContent = `${state.torus} · ${rateText(state.bandwidth)} · ${state.algorithm} · ${bytesText(state.bytes)}`;
-    byId('algorithm-hint').textContent = table.find(one => one.name === state.algorithm.split(':')[0])?.title ?? (state.algorithm === 'planned' ? 'the schedule that the planner selects for this size and network' : '');
+    byId('algorithm-hint').textContent = table.find(one => one.name === state.algorithm.split(':')[0])?.title ?? (state.algorithm === 'planned' || state.nodes ? 'the schedule that the planner selects for this size and network' : '');
     drawDimensions(app, app.file ? null : parsed);
     drawLinkList(app);
-    for (const one of form.querySelectorAll('#torus, #algorithm, .dimension input, .dimension button, #links button')) one.disabled = Boolean(app.file);
+    for (const one of form.querySelectorAll('#torus, #nodes, #algorithm, .dimension input, .dimension button, #links button')) one.disabled = Boolean(app.file) || (one === algorithm && state.nodes !== '');
   });
 }
 
@@ -109,7 +111,7 @@ function drawDimensions(app, torus) {
     else now.lines ^= 1 << d;
     if (now.size[d] === 1) now.lines &= ~(1 << d);
     byId('torus').value = torusText(now);
-    app.set({ torus: torusText(now), links: [], rank: -1, step: 0, timeline: '' });
+    app.set({ torus: torusText(now), links: [], nodes: '', rank: -1, step: 0, timeline: '' });
   };
   torus.size.forEach((n, d) => {
     const [, input, button] = /** @type {any} */ (box.children[d].children), line = Boolean((torus.lines >> d) & 1);
@@ -122,13 +124,20 @@ function drawDimensions(app, torus) {
   });
 }
 
-/** @param {App} app */
+/**
+ * Lists what has no control of its own, each with a button that removes it: slow and cut links, and
+ * parameters of the network.
+ * @param {App} app
+ */
 function drawLinkList(app) {
-  const { links } = app.state;
-  byId('links').replaceChildren(links.length
-    ? element('ul', {}, ...links.map(link => element('li', {}, `${link.rank}:${portText(link.port)} ${link.factor === Infinity ? 'is cut' : `is ${link.factor} times as slow`}`,
-      element('button', { type: 'button', class: 'quiet', 'aria-label': `Restore link ${link.rank}:${portText(link.port)}`,
-        onclick: () => app.set({ links: links.filter(other => other !== link) }) }, 'restore'))))
+  const { links, parameters } = app.state;
+  const entry = (/** @type {string} */ text, /** @type {string} */ button, /** @type {string} */ label, /** @type {Partial<import('./state.js').State>} */ patch) =>
+    element('li', {}, text, element('button', { type: 'button', class: 'quiet', 'aria-label': label, onclick: () => app.set(patch) }, button));
+  const others = Object.entries(parameters);
+  const entries = [
+    ...others.map(([name, value]) => entry(`${name} ${value}`, 'default', `Default of ${name}`, { parameters: Object.fromEntries(others.filter(other => other[0] !== name)) })),
+    ...links.map(link => entry(`${link.rank}:${portText(link.port)} ${link.factor === Infinity ? `is cut${link.oneWay ? ', one way' : ''}` : `is ${link.factor} times as slow`}`, 'restore',
+      `Restore link ${link.rank}:${portText(link.port)}`, { links: links.filter(other => other !== link) }))];
+  byId('links').replaceChildren(entries.length ? element('ul', {}, ...entries)
     : element('p', { class: 'hint' }, 'All links have full speed; a click on a link in the view Network slows or cuts it.'));
 }
-

@@ -69,6 +69,15 @@ export function segment(group, choices, now, choose) {
     button.setAttribute('aria-pressed', String(button.dataset.key === now));
 }
 
+/**
+ * Returns an entry of a legend: boxes in the colours of custom properties, and what they mean.
+ * @param {string[]} names of the colours
+ * @param {string} text
+ * @param {string} [kind] a class: the form of the box
+ */
+export const legendEntry = (names, text, kind = '') => element('span', { class: 'entry' },
+  ...names.map(name => element('span', { class: `key ${kind}`, style: `--colour:var(${name})` })), text);
+
 /** Whether the user prefers reduced motion. */
 export const prefersReducedMotion = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
 

@@ -52,7 +52,7 @@ export function timeText(ns, digits = 4) {
 /** @param {number} ns */
 export function timeArgument(ns) {
   const [scale, unit] = ns < 1e3 ? [1, 'ns'] : ns < 1e6 ? [1e3, 'us'] : [1e6, 'ms'];
-  return `${Number((ns / scale).toPrecision(6))}${unit}`;
+  return `${exactly(ns / scale)}${unit}`;
 }
 
 /** @param {number} bps */
@@ -62,7 +62,16 @@ export function rateText(bps) {
 }
 
 /** @param {number} bps */
-export const rateArgument = bps => rateText(bps).replace(' ', '');
+export function rateArgument(bps) {
+  const [scale, unit] = bps >= 1e12 ? [1e12, 'Tb/s'] : bps >= 1e9 ? [1e9, 'Gb/s'] : bps >= 1e6 ? [1e6, 'Mb/s'] : [1e3, 'Kb/s'];
+  return `${exactly(bps / scale)}${unit}`;
+}
+
+/**
+ * Formats all digits of a number, without an exponent.
+ * @param {number} value
+ */
+const exactly = value => Number(value.toPrecision(15)).toLocaleString('en', { useGrouping: false, maximumSignificantDigits: 15 });
 
 /** @param {number} count @param {string} one @param {string} [many] */
 export const countText = (count, one, many = `${one}s`) => `${count.toLocaleString('en')} ${count === 1 ? one : many}`;

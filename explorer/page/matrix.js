@@ -1,7 +1,7 @@
 /*
  * The data that each rank holds after a step: a row per rank, a column per contribution or block.
  */
-import { byId, colour } from './dom.js';
+import { byId, colour, legendEntry } from './dom.js';
 import { countText } from './format.js';
 
 /**
@@ -15,11 +15,13 @@ export function drawMatrix(picture, step, selected) {
   if (card.hidden) return;
   if (!picture.held) {
     canvas.hidden = true;
+    byId('matrix-legend').replaceChildren();
     byId('matrix-text').textContent = picture.held_reason;
     return;
   }
   canvas.hidden = false;
-  const { columns, state } = picture.held, { ranks } = picture, now = state[Math.min(step + 1, state.length - 1)], before = state[Math.min(step, state.length - 1)];
+  byId('matrix-legend').replaceChildren(legendEntry(['--grid'], 'none'), legendEntry(['--c2'], 'held before the step'), legendEntry(['--accent'], 'new in this step'));
+  const { columns, state } = picture.held, ranks = picture.nodes?.length ?? picture.ranks, row = picture.nodes?.indexOf(selected) ?? selected, now = state[Math.min(step + 1, state.length - 1)], before = state[Math.min(step, state.length - 1)];
   const ratio = Math.max(1, devicePixelRatio), space = (card.clientWidth - 36 || 280) * ratio; // in pixels; cells have whole pixels
   const tall = Math.max(1, Math.min(40 * ratio, Math.floor(Math.min(space / columns, 416 * ratio / ranks))));
   const wide = Math.max(tall, Math.floor(Math.min(space, 120 * ratio) / columns)), gap = tall > 3 ? 1 : 0;
@@ -42,13 +44,13 @@ export function drawMatrix(picture, step, selected) {
     complete += mine === 35 * columns ? 1 : 0;
   }
   context.putImageData(image, 0, 0);
-  if (selected >= 0 && selected < ranks) {
+  if (row >= 0 && row < ranks) {
     context.strokeStyle = colour('--ink');
     context.lineWidth = Math.max(1, tall / 5);
-    context.strokeRect(.5, selected * tall - .5, width - 1, tall);
+    context.strokeRect(.5, row * tall - .5, width - 1, tall);
   }
   const what = picture.held.by_block ? 'blocks, shaded by the number of contributions' : 'contributions';
-  const text = `A row per rank, its ${what}; green is new in this step. ${Math.round(100 * held / (35 * columns * ranks))} % after it, ${countText(complete, 'rank')} of ${ranks} complete.`;
+  const text = `A row per ${picture.nodes ? 'rank of the job' : 'rank'}, its ${what}. ${Math.round(100 * held / (35 * columns * ranks))} % after this step, ${countText(complete, 'rank')} of ${ranks} complete.`;
   byId('matrix-text').textContent = text + (picture.streams.length > 1 ? ' Shown: stream 0; the other streams are its images.' : '');
   canvas.setAttribute('aria-label', text);
 }

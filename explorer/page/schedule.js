@@ -7,8 +7,8 @@ import { byId, element, prefersReducedMotion, segment } from './dom.js';
 import { bytesText, countText, portText } from './format.js';
 import { active, coordinates, layoutsOf, loadsOf, neighbour, rankAt, readMessage, readTorus } from './geometry.js';
 import { digitAt, drawMatrix } from './matrix.js';
-import { ARROWS_MAX, drawStage, findAt, streamColour } from './stage.js';
-import { bytesOption, networkOptions, questionFor } from './state.js';
+import { ARROWS_MAX, drawStage, findAt, legendOf, streamColour } from './stage.js';
+import { questionFor, scheduleOptions } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./geometry.js').Message} Message */
@@ -47,7 +47,7 @@ function update(app) {
   const { state } = app, shown = state.view === 'network' || state.view === 'schedule';
   byId('stage').hidden = !shown;
   const ranks = app.file?.verdict.ranks ?? readTorus(state.torus)?.ranks ?? 1;
-  const question = questionFor('picture', state, app.fileName, [...scheduleOptions(app),
+  const question = questionFor('picture', state, app.file, [...scheduleOptions(state, app.file),
     ...(ranks <= ALL_AT_ONCE ? ['--step=-1'] : ranks <= DRAWN_MAX ? [`--step=${state.step}`] : []), ...(ranks <= HELD_MAX ? ['--rank=-1'] : [])]);
   const now = app.keyOf(question);
   if (now !== asked) {
@@ -67,19 +67,16 @@ function update(app) {
       const form = picture && { size: picture.size, lines: picture.lines, ranks: picture.ranks };
       messages = picture ? (picture.message ?? []).map((/** @type {any} */ step) => step.map((/** @type {any} */ entry) => readMessage(form, entry))) : [];
       busiest = picture?.costs.length ? picture.bytes * Math.max(...picture.costs.map((/** @type {any} */ cost) => cost.link)) : messages.reduce((most, step) => (step.length ? loadsOf(form, step).bytes.reduce((a, b) => Math.max(a, b), most) : most), 0);
-      if (picture && state.step >= picture.steps) app.set({ step: Math.max(0, picture.steps - 1) });
+      if (picture && state.step > lastStep()) {
+        if (app.read) showProblem('step', `the address has step ${state.step}, expected 0 to ${lastStep()} of ${picture.name}`);
+        state.step = lastStep();
+      }
       waiting = false;
       app.draw();
     });
   }
   if (shown && (!waiting || state.view === 'network')) draw(app);
 }
-
-/**
- * Returns the options that describe the schedule besides its torus; a file needs none.
- * @param {App} app
- */
-const scheduleOptions = ({ state, file }) => (file ? [] : [`--algorithm=${state.algorithm}`, bytesOption(state), ...networkOptions(state)]);
 
 /* ---- Steps -------------------------------------------------------------------------------------------------------- */
 
@@ -124,13 +121,14 @@ function play(app) {
  * @param {number} after
  */
 function shares(after) {
-  const { held, ranks } = picture;
+  const { held, ranks, nodes } = picture;
   if (!held) return null;
   const text = held.state[Math.min(after, held.state.length - 1)], { columns } = held; // a single rank has no steps
   const owned = picture.collective === 'reduce-scatter' ? 1 : columns;
   return Array.from({ length: ranks }, (_, rank) => {
     let sum = 0;
-    for (let c = 0; c < columns; c++) sum += digitAt(text, rank * columns + c);
+    const row = nodes ? nodes.indexOf(rank) : rank;
+    for (let c = 0; c < columns && row >= 0; c++) sum += digitAt(text, row * columns + c);
     return Math.min(1, sum / 35 / owned);
   });
 }
@@ -144,7 +142,7 @@ function marksOf(app, torus) {
   if (app.file) return (picture?.links ?? []).map((/** @type {any} */ [rank, port, factor]) => ({ rank, port, factor: factor ?? Infinity }));
   return app.state.links.flatMap(link => {
     const other = link.rank < torus.ranks ? neighbour(torus, link.rank, link.port).rank : -1;
-    return link.factor === Infinity && other >= 0 ? [link, { rank: other, port: link.port ^ 1, factor: Infinity }] : [link];
+    return link.factor === Infinity && !link.oneWay && other >= 0 ? [link, { rank: other, port: link.port ^ 1, factor: Infinity }] : [link];
   });
 }
 
@@ -163,6 +161,7 @@ function draw(app) {
   if (!good) {
     byId('inspector').hidden = true;
     byId('description').textContent = '';
+    byId('legend').replaceChildren();
     if (torus && picture) showText(app, torus);
     return;
   }
@@ -173,10 +172,13 @@ function draw(app) {
   const share = isSchedule && fits ? shares(state.step + 1) : null;
   const chosen = state.rank >= 0 && state.rank < /** @type {any} */ (torus).ranks ? state.rank : -1;
   const rank = chosen < 0 && list.length > ARROWS_MAX ? middleRank(/** @type {any} */ (torus)) : chosen;
-  drawn = drawStage(byId('svg'), {
+  const scene = {
     torus: /** @type {any} */ (torus), kind, messages: list, marks: marksOf(app, /** @type {any} */ (torus)), rank,
-    fault: app.file?.verdict.fault_rank ?? -1, scale: busiest, fill: share ? one => share[one] : null, play: isSchedule && !prefersReducedMotion() && moved,
-  });
+    fault: app.file?.verdict.fault_rank ?? -1, scale: busiest, nodes: fits && picture.nodes ? new Set(picture.nodes) : null,
+    fill: share ? (/** @type {number} */ one) => share[one] : null, play: isSchedule && !prefersReducedMotion() && moved,
+  };
+  drawn = drawStage(byId('svg'), scene);
+  byId('legend').replaceChildren(...legendOf(scene, picture?.streams.length ?? 1));
   moved = false;
   const last = lastStep();
   byId('step').max = String(last);
@@ -255,7 +257,7 @@ function describePicture(app, list, rank) {
  * @param {import('./geometry.js').Torus} torus
  */
 function showText(app, torus) {
-  const question = questionFor('plan', app.state, app.fileName, scheduleOptions(app));
+  const question = questionFor('plan', app.state, app.file, scheduleOptions(app.state, app.file));
   if (torus.ranks > 1 << 20) {
     byId('text').textContent = `${countText(picture.ranks, 'rank')}, ${countText(picture.steps, 'step')}, ${countText(picture.messages, 'message')}`;
     return;
@@ -276,7 +278,7 @@ function drawRank(app, list) {
     byId('rank-title').textContent = 'The network';
     const links = Array.from({ length: torus.ranks * 2 * torus.size.length }, (_, i) => neighbour(torus, Math.floor(i / (2 * torus.size.length)), i % (2 * torus.size.length)).rank >= 0).filter(Boolean).length;
     const diameter = torus.size.reduce((sum, n, d) => sum + ((torus.lines >> d) & 1 ? n - 1 : Math.floor(n / 2)), 0);
-    const facts = [['Ranks', torus.ranks.toLocaleString('en')], ['Directed links', links.toLocaleString('en')], ['Diameter', countText(diameter, 'hop')]];
+    const facts = [['Ranks', torus.ranks.toLocaleString('en')], ...(picture?.nodes ? [['Nodes of the job', String(picture.nodes.length)]] : []), ['Directed links', links.toLocaleString('en')], ['Diameter', countText(diameter, 'hop')]];
     if (state.view === 'schedule' && picture && !app.file)
       facts.push(['Messages', picture.messages.toLocaleString('en')], ['Steps / log₃ n', picture.lambda.toFixed(2)],
         ['Sent per rank / 2m', picture.delta.toFixed(3)], ['Theta', picture.theta.toFixed(3)], ['Scratch registers', String(picture.registers - 1)]);
@@ -328,7 +330,7 @@ function linkTable(app, torus, rank) {
  */
 function linkAt(app, torus, rank, port) {
   const other = neighbour(torus, rank, port).rank;
-  return app.state.links.find(link => (link.rank === rank && link.port === port) || (link.factor === Infinity && link.rank === other && link.port === (port ^ 1)));
+  return app.state.links.find(link => (link.rank === rank && link.port === port) || (link.factor === Infinity && !link.oneWay && link.rank === other && link.port === (port ^ 1)));
 }
 
 /** @param {App} app @param {import('./geometry.js').Torus} torus @param {number} rank @param {number} port @param {number} factor */
@@ -465,6 +467,7 @@ function drawFileCard(app) {
   const { verdict } = file;
   card.replaceChildren(element('strong', {}, file.name), element('p', { class: 'hint' }, verdict.verdict === 'WRONG' ? 'does not have the properties that it claims; the rank of its first fault is marked.'
     : `${verdict.verdict}, ${verdict.consistent ? 'and the same bits on every rank' : 'bits differ by rank'}: proved.`),
+  element('p', { class: 'hint' }, 'The address of the page does not contain the file; send both.'),
   element('button', { type: 'button', class: 'quiet', onclick: () => {
     app.file = null;
     opened++;

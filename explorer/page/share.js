@@ -5,11 +5,12 @@ import { showProblem, toast } from './app.js';
 import { chartAsSvg, chartNames, timesAsCsv } from './chart.js';
 import { byId, colour, save } from './dom.js';
 import { openFile } from './schedule.js';
-import { bytesOption, commandFor, networkOptions, questionFor } from './state.js';
+import { commandFor, questionFor, scheduleOptions } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
 
 const FILE_MAX = 64 << 20, SAVE_JSON = 'Schedule as JSON';
+const LINK = 'Copy the address, which contains the state of the page', LINK_WITHOUT_FILE = 'Copy the address, which contains the state of the page, but not the opened file';
 
 /** @param {string} text @param {string} confirmation */
 async function copy(text, confirmation) {
@@ -69,7 +70,11 @@ function* parents(node, end) {
 /** @param {App} app */
 async function saveSchedule(app) {
   const { state } = app;
-  const question = questionFor('plan', state, app.fileName, [...(app.file ? [] : [`--algorithm=${state.algorithm}`, bytesOption(state), ...networkOptions(state)]), '--format=json']);
+  if (state.nodes && !app.file) { // `plan --nodes` has no schedule as its answer
+    showProblem('save', 'the schedule of a set of nodes cannot be saved: expected a schedule of all nodes; remove the set first');
+    return;
+  }
+  const question = questionFor('plan', state, app.file, [...scheduleOptions(state, app.file), '--format=json']);
   const button = document.querySelector('[data-save="json"]'), says = byId('save-menu').firstElementChild;
   if (!button || button.textContent !== SAVE_JSON) { // it is running
     app.cancel('save');
@@ -99,11 +104,14 @@ async function take(app, file) {
 
 /** @param {App} app */
 export function makeShare(app) {
-  app.views.push(() => { byId('command').textContent = commandFor({ ...app.state, chart: chartNames(app) }, app.fileName); });
+  app.views.push(() => {
+    byId('command').textContent = commandFor({ ...app.state, chart: chartNames(app) }, app.file);
+    byId('copy-link').title = app.file ? LINK_WITHOUT_FILE : LINK;
+  });
   byId('copy-command').onclick = () => copy(byId('command').textContent, 'The command is copied');
   byId('copy-link').onclick = () => {
     app.address();
-    void copy(location.href, app.file ? 'The address is copied; the file is not in it' : 'The address is copied');
+    void copy(location.href, app.file ? 'The address is copied; it does not contain the opened file' : 'The address is copied');
   };
   byId('open').onclick = () => byId('file').click();
   byId('file').onchange = () => {

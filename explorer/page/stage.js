@@ -2,7 +2,7 @@
  * The picture of the network: ranks, links whose width and colour show their load, the messages of a step as arrows along
  * the links, and links that are cut or slow. It is one SVG; ranks and links under the pointer are found by position.
  */
-import { shape } from './dom.js';
+import { legendEntry, shape } from './dom.js';
 import { Layout, loadsOf, neighbour, tracksOf } from './geometry.js';
 
 /** @typedef {import('./geometry.js').Torus} Torus */
@@ -17,12 +17,15 @@ import { Layout, loadsOf, neighbour, tracksOf } from './geometry.js';
  * @property {number} rank the selected rank, or -1
  * @property {number} scale the load of the busiest link in any step
  * @property {number} fault the rank with the fault, or -1
+ * @property {Set<number> | null} nodes those of a job; null: all
  * @property {((rank: number) => number) | null} fill the filled share of a rank's disc, 0 to 1
  * @property {boolean} play whether arrows move
  */
 
 export const ARROWS_MAX = 300;
 const RANKS_WITH_DISCS = 1100, SHADES = 7;
+/** The colours of loads, from little to most; page.css has the same. */
+const LOADS = ['--v2', '--v3', '--v4', '--v5', '--v6'];
 const STREAMS = ['--c5', '--c1', '--c2', '--c3', '--c4', '--c6', '--c7', '--c8'];
 
 /**
@@ -30,6 +33,27 @@ const STREAMS = ['--c5', '--c1', '--c2', '--c3', '--c4', '--c6', '--c7', '--c8']
  * @param {number} stream
  */
 export const streamColour = stream => `var(${STREAMS[stream % STREAMS.length]})`;
+
+/**
+ * Returns the legend of a scene: entries for the colours that it has.
+ * @param {Scene} scene
+ * @param {number} streams
+ */
+export function legendOf(scene, streams) {
+  const isStep = scene.messages.length > 0, marked = (/** @type {boolean} */ cut) => scene.marks.some(mark => (mark.factor === Infinity) === cut);
+  const repeated = streams > STREAMS.length ? ', …' : '';
+  return [
+    ...(isStep ? STREAMS.slice(0, streams).map((name, i) => legendEntry([name], streams > 1 ? `messages of stream ${i}${repeated && `, ${i + STREAMS.length}`}${repeated}` : 'messages')) : []),
+    ...(isStep ? [legendEntry(LOADS, 'load of a link, up to the busiest of all steps')] : []),
+    ...(scene.fill ? [legendEntry(['--accent'], 'share of the data that a rank holds', 'round')] : []),
+    ...(isStep && scene.rank >= 0 ? [legendEntry(['--accent'], `receives from rank ${scene.rank}`, 'ring')] : []),
+    ...(scene.rank >= 0 ? [legendEntry(['--ink'], `rank ${scene.rank}`, 'ring')] : []),
+    ...(scene.fault >= 0 ? [legendEntry(['--bad'], 'rank with the first fault', 'ring')] : []),
+    ...(marked(true) ? [legendEntry(['--bad'], '× cut link')] : []),
+    ...(marked(false) ? [legendEntry(['--v6'], 'slow link, and by what factor', 'ring')] : []),
+    ...(scene.nodes ? [legendEntry(['--muted'], 'node that the job does not use', 'dashed')] : []),
+  ];
+}
 
 /** @type {Layout | null} */ let kept = null;
 
@@ -146,7 +170,7 @@ function drawRanks(layout, scene, shown) {
   }
   layout.at.forEach((p, rank) => {
     const share = scene.fill?.(rank) ?? 0;
-    const classes = ['disc', rank === scene.rank && 'selected', rank === scene.fault && 'fault', targets.has(rank) && 'target'];
+    const classes = ['disc', rank === scene.rank && 'selected', rank === scene.fault && 'fault', targets.has(rank) && 'target', scene.nodes && !scene.nodes.has(rank) && 'idle'];
     group.append(shape('circle', { cx: p.x, cy: p.y, r, class: classes.filter(Boolean).join(' '), style: `--share:${Math.round(100 * share)}%` }));
     if (numbers) group.append(shape('text', { x: p.x, y: p.y, 'font-size': size, class: share > .55 ? 'number full' : 'number' }, String(rank)));
   });

@@ -6,7 +6,8 @@ import table from 'explorer:algorithms';
 import { bytesArgument, parseBytes, portText, rateArgument, timeArgument } from './format.js';
 import { readTorus } from './geometry.js';
 
-/** @typedef {{rank: number, port: number, factor: number}} Slow factor Infinity: the link is cut, both ways */
+/** @typedef {import('./schedule.js').UserFile} UserFile */
+/** @typedef {{rank: number, port: number, factor: number, oneWay?: boolean}} Slow factor Infinity: the link is cut, both ways or one way */
 /**
  * @typedef {object} State
  * @property {string} torus as typed: "9x9", "8x8m"
@@ -19,6 +20,8 @@ import { readTorus } from './geometry.js';
  * @property {string} delivery head or tail
  * @property {string} model fifo or dateline
  * @property {Slow[]} links
+ * @property {string} nodes the nodes of a job, "0-9,16"; "": all
+ * @property {Record<string, string>} parameters other parameters of the network, by the names of the tool's options
  * @property {string} view network, schedule, time or why
  * @property {string} layout auto, ring, row, grid or iso
  * @property {number} step the current step; -1: none
@@ -35,8 +38,8 @@ const COMPARED = table.filter(one => one.colour).sort((a, b) => Number(a.baselin
 /** @type {Readonly<State>} */
 export const USUAL = Object.freeze({
   torus: '9x9', algorithm: 'planned', bytes: 65536, bandwidth: 800e9, alpha: 1500, latency: 100, overhead: 0, delivery: 'head',
-  model: 'fifo', links: [], view: 'schedule', layout: 'auto', step: 0, rank: -1,
-  chart: COMPARED, most: 0, scale: 'time', timeline: '',
+  model: 'fifo', links: [], nodes: '', parameters: {}, view: 'schedule', layout: 'auto', step: 0, rank: -1,
+  chart: [...COMPARED, 'planned'], most: 0, scale: 'time', timeline: '',
 });
 
 /** Presets of network parameters: those of the paper, of a cluster, and of the network that `trivance testbed` emulates. */
@@ -51,33 +54,65 @@ const CHOICES = {
   delivery: ['head', 'tail'], model: ['fifo', 'dateline'], view: ['schedule', 'network', 'time', 'why'],
   layout: ['auto', 'ring', 'row', 'grid', 'iso'], scale: ['time', 'limit', 'relative'],
 };
-const TEXT_MAX = 400, CHART_MAX = 16, LINKS_MAX = 100; // limits for addresses from an untrusted source
+const TEXT_MAX = 400, CHART_MAX = 16, LINKS_MAX = 100, NODES_MAX = 1 << 16, SHOWN_MAX = 40, WORDS_MAX = 6; // limits for addresses from an untrusted source
 
-/** @type {Map<string, {write: (state: State) => string, read: (state: State, text: string) => void}>} */
+/** Parameters of the network without a control, with the names and values of the tool's options. */
+const PARAMETERS = ['nic-bandwidth', 'host-latency', 'router-in', 'router-out', 'packet', 'buffer', 'gamma', 'jitter', 'seed', 'slow-rank', 'routes', 'shared-paths'];
+const NOT_PLANNED = /^--(buffer|jitter|seed|slow-rank)=/; // which do not affect plans, so that `plan` does not have them
+
+/**
+ * A key of the address: its value as text; reads a text, and returns whether it is valid; what is allowed, in words.
+ * @typedef {{write: (state: State) => string, read: (state: State, text: string) => boolean, allowed: string}} Key
+ */
+/** @type {Map<string, Key>} */
 const KEYS = new Map();
-for (const key of /** @type {const} */ (['torus', 'algorithm', 'timeline']))
-  KEYS.set(key, { write: state => state[key], read: (state, text) => { state[key] = text.slice(0, TEXT_MAX); } });
+
+/** @template T @param {T | null} value @param {(value: T) => void} set */
+const store = (value, set) => {
+  if (value !== null) set(value);
+  return value !== null;
+};
+/** @param {'torus' | 'algorithm' | 'timeline' | 'nodes'} key @param {string} allowed @param {RegExp} valid @param {number} most characters */
+const textKey = (key, allowed, valid = /^/, most = TEXT_MAX) => KEYS.set(key, { allowed, write: state => state[key],
+  read: (state, text) => store(valid.test(text) && text.length <= most ? text : null, some => { state[key] = some; }) });
+/** @param {'bandwidth' | 'alpha' | 'latency' | 'overhead' | 'step' | 'rank'} key @param {string} allowed @param {RegExp} valid @param {number} least */
+const numberKey = (key, allowed, valid, least = 0) => KEYS.set(key, { allowed, write: state => String(state[key]),
+  read: (state, text) => store(valid.test(text) && Number(text) >= least && Number(text) < 1e18 ? Number(text) : null, some => { state[key] = some; }) });
+/** @param {'bytes' | 'most'} key */
+const sizeKey = key => KEYS.set(key, { allowed: 'a size from 1 to 1024T, for example 64K', write: state => bytesArgument(state[key]),
+  read: (state, text) => store(parseBytes(text), some => { state[key] = some; }) });
+
+const NUMBER = /^\d+(\.\d*)?(e[+-]?\d+)?$/i, WHOLE = /^\d{1,9}$/;
+textKey('torus', `a torus of up to ${TEXT_MAX} characters, for example 9x9`);
+textKey('algorithm', `a name of up to ${TEXT_MAX} characters, for example trivance-b`);
+textKey('nodes', 'nodes and ranges of nodes, for example 0-9,16', /^(\d{1,9}(-\d{1,9})?(,\d{1,9}(-\d{1,9})?)*)?$/, NODES_MAX);
+textKey('timeline', 'an algorithm and a size, for example trivance-b@64K', /^$|^[^@]+@\d+[kmgt]?(i?b)?$/i);
 for (const key of /** @type {const} */ (['delivery', 'model', 'view', 'layout', 'scale']))
-  KEYS.set(key, { write: state => state[key], read: (state, text) => { state[key] = CHOICES[key].includes(text) ? text : USUAL[key]; } });
-for (const key of /** @type {const} */ (['bytes', 'most']))
-  KEYS.set(key, { write: state => bytesArgument(state[key]), read: (state, text) => { state[key] = parseBytes(text) ?? USUAL[key]; } });
-for (const key of /** @type {const} */ (['bandwidth', 'alpha', 'latency', 'overhead']))
-  KEYS.set(key, {
-    write: state => String(state[key]),
-    read: (state, text) => { state[key] = Number.isFinite(Number(text)) && text !== '' ? Number(text) : USUAL[key]; },
-  });
-for (const key of /** @type {const} */ (['step', 'rank']))
-  KEYS.set(key, { write: state => String(state[key]), read: (state, text) => { state[key] = /^\d{1,9}$/.test(text) ? Number(text) : USUAL[key]; } });
+  KEYS.set(key, { allowed: CHOICES[key].join(', '), write: state => state[key], read: (state, text) => store(CHOICES[key].includes(text) ? text : null, some => { state[key] = some; }) });
+sizeKey('bytes');
+sizeKey('most');
+numberKey('bandwidth', 'bits per second, for example 8e11', NUMBER, 1);
+for (const key of /** @type {const} */ (['alpha', 'latency', 'overhead'])) numberKey(key, 'nanoseconds, for example 1500', NUMBER);
+for (const key of /** @type {const} */ (['step', 'rank'])) numberKey(key, 'a whole number from 0', WHOLE);
+for (const key of PARAMETERS)
+  KEYS.set(key, { allowed: `a value of the tool’s option --${key}`, write: state => state.parameters[key] ?? '',
+    read: (state, text) => store(text && text.length <= TEXT_MAX ? text : null, some => { state.parameters[key] = some; }) });
 KEYS.set('chart', {
+  allowed: `up to ${CHART_MAX} names of algorithms or families, for example trivance,swing`,
   write: state => state.chart.join(','),
-  read: (state, text) => { state.chart = [...new Set(text.split(',').filter(Boolean))].slice(0, CHART_MAX).map(name => name.slice(0, TEXT_MAX)); },
+  read: (state, text) => {
+    const names = [...new Set(text.split(',').filter(Boolean))];
+    state.chart = names.filter(name => name !== 'all').slice(0, CHART_MAX).map(name => name.slice(0, TEXT_MAX));
+    return names.length <= CHART_MAX && names.every(name => name !== 'all' && name.length <= TEXT_MAX);
+  },
 });
 KEYS.set('links', {
-  write: state => state.links.map(link => `${link.rank}:${portText(link.port)}:${link.factor === Infinity ? 'cut' : `${link.factor}x`}`).join(','),
+  allowed: `up to ${LINKS_MAX} links, for example 3:+0:cut,4:+0:one-way,5:-1:4x`,
+  write: state => state.links.map(link => `${link.rank}:${portText(link.port)}:${link.factor < Infinity ? `${link.factor}x` : link.oneWay ? 'one-way' : 'cut'}`).join(','),
   read: (state, text) => {
-    state.links = [...text.matchAll(/(\d+):([+-])(\d):(?:cut|(\d+\.?\d*)x)/g)].slice(0, LINKS_MAX).map(([, rank, sign, dimension, factor]) => ({
-      rank: Number(rank), port: 2 * Number(dimension) + (sign === '-' ? 1 : 0), factor: factor ? Number(factor) : Infinity,
-    }));
+    const words = text.split(',').filter(Boolean), found = words.map(word => /^(\d{1,9}):([+-])(\d):(?:cut|(one-way)|(\d{1,9}(?:\.\d{1,9})?)x)$/.exec(word));
+    state.links = found.flatMap(match => (match ? [{ rank: Number(match[1]), port: 2 * Number(match[3]) + (match[2] === '-' ? 1 : 0), factor: match[5] ? Number(match[5]) : Infinity, ...(match[4] ? { oneWay: true } : {}) }] : [])).slice(0, LINKS_MAX);
+    return words.length === state.links.length;
   },
 });
 
@@ -90,18 +125,35 @@ export function writeHash(state) {
   return words.length ? `#${words.join('&')}` : '#';
 }
 
-/** @param {string} hash @returns {State} */
+/**
+ * Reads an address. `problem` is a sentence that names the keys and the values that are wrong, which are left out.
+ * @param {string} hash
+ * @returns {{state: State, problem: string | null}}
+ */
 export function readHash(hash) {
-  const state = { ...USUAL, links: [...USUAL.links], chart: [...USUAL.chart] };
-  for (const word of hash.replace(/^#/, '').split('&')) {
-    const at = word.indexOf('=');
-    const key = KEYS.get(word.slice(0, at));
-    if (at < 0 || !key) continue;
+  const state = { ...USUAL, links: [...USUAL.links], chart: [...USUAL.chart], parameters: {} };
+  /** @type {string[]} */ const unknown = [], /** @type {string[]} */ wrong = [];
+  const shown = (/** @type {string} */ text) => `“${text.replace(CONTROL, '').slice(0, SHOWN_MAX)}${text.length > SHOWN_MAX ? '…' : ''}”`;
+  for (const word of hash.replace(/^#/, '').split('&').filter(Boolean)) {
+    const at = word.indexOf('='), name = at < 0 ? word : word.slice(0, at), key = at < 0 ? undefined : KEYS.get(name);
+    if (!key) {
+      unknown.push(shown(word));
+      continue;
+    }
+    let text = null;
     try {
-      key.read(state, decodeURIComponent(word.slice(at + 1)).replace(CONTROL, ''));
-    } catch { /* invalid encoding: ignored */ }
+      text = decodeURIComponent(word.slice(at + 1)).replace(CONTROL, '');
+    } catch { /* invalid encoding */ }
+    if (text === null || !key.read(state, text)) wrong.push(`${name} is ${shown(text ?? word.slice(at + 1))}, expected ${key.allowed}`);
   }
-  return state;
+  const ranks = readTorus(state.torus)?.ranks;
+  if (ranks && state.rank >= ranks) {
+    wrong.push(`rank is “${state.rank}”, expected 0 to ${ranks - 1} on ${state.torus}`);
+    state.rank = -1;
+  }
+  const few = (/** @type {string[]} */ words) => words.slice(0, WORDS_MAX).join('; ') + (words.length > WORDS_MAX ? ' …' : '');
+  const parts = [unknown.length ? `unknown: ${few(unknown)}; expected KEY=VALUE with the keys ${[...KEYS.keys()].join(', ')}` : '', few(wrong)].filter(Boolean);
+  return { state, problem: parts.length ? `parts of the address are ignored: ${parts.join('; ')}` : null };
 }
 
 /* ---- Questions ---------------------------------------------------------------------------------------------------- */
@@ -117,25 +169,38 @@ export function networkOptions(state) {
   if (state.latency !== USUAL.latency) options.push(`--link-latency=${timeArgument(state.latency)}`);
   if (state.overhead !== USUAL.overhead) options.push(`--message-overhead=${timeArgument(state.overhead)}`);
   if (state.delivery !== USUAL.delivery) options.push(`--delivery=${state.delivery}`);
+  for (const [name, value] of Object.entries(state.parameters))
+    options.push(...(name === 'slow-rank' ? value.split(',') : [value]).map(one => `--${name}=${one}`));
   return [...options, ...linkOptions(state)];
 }
 
 /** @param {State} state */
 function linkOptions(state) {
-  return state.links.map(link => link.factor === Infinity ? `--cut=${link.rank}:${portText(link.port)}`
+  return state.links.map(link => link.factor === Infinity ? `--cut=${link.rank}:${portText(link.port)}${link.oneWay ? ':one-way' : ''}`
     : `--slow-link=${link.rank}:${portText(link.port)}:${link.factor}x`);
 }
 
 /**
- * Returns a question: the subcommand, the torus or the file (which has its own links), and the options.
+ * Returns the options that describe the schedule besides its torus; a file needs none.
+ * @param {State} state
+ * @param {UserFile | null} file
+ */
+export const scheduleOptions = (state, file) => (file ? []
+  : [state.nodes ? `--nodes=${state.nodes}` : `--algorithm=${state.algorithm}`, bytesOption(state), ...networkOptions(state)]);
+
+/**
+ * Returns a question: the subcommand, the torus or the file (which has its own links), and the options. A file that is
+ * wrong is shown nevertheless.
  * @param {string} command
  * @param {State} state
- * @param {string | null} file
+ * @param {UserFile | null} file
  * @param {string[]} options
  */
 export function questionFor(command, state, file, options) {
-  if (file) return [command, `--schedule=${file}`, ...options.filter(option => !/^--(cut|slow-link|algorithm)=/.test(option))];
-  return state.torus.startsWith('-') ? [command, ...options, '--', state.torus] : [command, state.torus, ...options]; // the torus must not be parsed as an option
+  const unchecked = file?.verdict.verdict === 'WRONG' && ['plan', 'simulate'].includes(command) ? ['--unchecked'] : [];
+  if (file) return [command, `--schedule=${file.name}`, ...unchecked, ...options.filter(option => !/^--(cut|slow-link|algorithm)=/.test(option))];
+  const used = state.nodes || ['plan', 'picture'].includes(command) ? options.filter(option => !NOT_PLANNED.test(option)) : options;
+  return state.torus.startsWith('-') ? [command, ...used, '--', state.torus] : [command, state.torus, ...used]; // the torus must not be parsed as an option
 }
 
 /** @param {State} state */
@@ -161,19 +226,16 @@ export function chartSizes(state) {
 /**
  * Returns the command line that prints the contents of the page.
  * @param {State} state
- * @param {string | null} file
+ * @param {UserFile | null} file
  */
 export function commandFor(state, file) {
-  const network = networkOptions(state), bytes = bytesOption(state);
-  const model = state.model === 'fifo' ? ['--model=fifo'] : [];
+  const network = networkOptions(state);
   /** @type {string[]} */ let words;
-  if (state.view === 'time') {
+  if (state.view === 'time' && (file || !state.nodes)) {
     const { most, factor } = chartRange(state), sizes = `--bytes=32:${bytesArgument(most)}:x${factor}`;
-    words = questionFor('simulate', state, file, [`--algorithm=${state.chart.join(',')}`, sizes, ...model, ...(file ? [] : ['--limit']), ...network]);
-  } else {
-    const options = file ? [] : state.view === 'why' ? [bytes, '--why', ...network] : [`--algorithm=${state.algorithm}`, bytes, ...network];
-    words = questionFor('plan', state, file, options);
-  }
+    words = questionFor('simulate', state, file, [`--algorithm=${state.chart.join(',')}`, sizes, `--model=${state.model}`, ...(file ? [] : ['--limit']), ...network]);
+  } else
+    words = questionFor('plan', state, file, state.view === 'why' && !file && !state.nodes ? [bytesOption(state), '--why', ...network] : scheduleOptions(state, file));
   return `trivance ${words.map(quoted).join(' ')}`;
 }
 

@@ -3,8 +3,10 @@
  * intervals in which it carries packets. Dragging zooms in.
  */
 import { tip } from './app.js';
-import { byId, colour, element, segment } from './dom.js';
+import { modelOf, QUEUES } from './chart.js';
+import { byId, colour, element, legendEntry, segment } from './dom.js';
 import { bytesText, countText, parseBytes, portText, timeText } from './format.js';
+import { sentenceOf } from './pool.js';
 import { networkOptions, questionFor } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
@@ -82,14 +84,14 @@ function update(app) {
     arrange();
     app.draw();
   });
-  const question = questionFor('timeline', state, app.fileName, [`--algorithm=${name}`, `--bytes=${bytes}`, `--model=${state.model}`, ...networkOptions(state)]);
+  const question = questionFor('timeline', state, app.file, [...(state.nodes && !app.file ? [`--nodes=${state.nodes}`] : []), `--algorithm=${name}`, `--bytes=${bytes}`, `--model=${modelOf(app)}`, ...networkOptions(state)]);
   const now = app.keyOf(question);
   if (now === asked) {
     draw();
     return;
   }
   asked = now;
-  byId('timeline-title').textContent = `Timeline: ${name}, ${bytesText(bytes)}`;
+  byId('timeline-title').textContent = `Timeline: ${name}, ${bytesText(bytes)}, ${QUEUES[modelOf(app)]}`;
   byId('timeline-text').replaceChildren('simulating … ', element('button', { type: 'button', class: 'quiet', onclick: () => app.cancel('timeline') }, 'Cancel'));
   void app.ask('timeline', question).then(answer => {
     if (asked !== now) return;
@@ -101,7 +103,7 @@ function update(app) {
       return;
     }
     data = answer.code ? null : JSON.parse(answer.out);
-    byId('timeline-text').textContent = answer.code ? answer.err.trim().split('\n').pop()?.replace(/^trivance timeline: /, '') ?? ''
+    byId('timeline-text').textContent = answer.code ? sentenceOf(answer)
       : `${data.name}: ${timeText(data.time_ns)}, ${countText(data.packets, 'packet')}. Drag over an interval to zoom in, or use + − 0 and the arrow keys.`;
     byId('timeline').setAttribute('aria-label', `Timeline of ${data?.name ?? name}, ${bytesText(bytes)}: ${data ? timeText(data.time_ns) : 'none'}`);
     from = 0;
@@ -116,6 +118,7 @@ function update(app) {
 function arrange() {
   bars = [];
   rows = 1;
+  drawLegend();
   if (!data) return;
   if (what === 'ranks') {
     for (const [rank, stream, step, begin, end] of data.steps) {
@@ -128,6 +131,16 @@ function arrange() {
   const rowOf = new Map(links.map((link, row) => [link, row]));
   for (const [rank, port, begin, end] of data.links) bars.push({ row: rowOf.get(rank * 16 + port) ?? 0, begin, end, step: port, stream: 0, rank, port });
   rows = Math.max(1, links.length);
+}
+
+/** The colours of the bars: steps, or the ports of links. */
+function drawLegend() {
+  const keys = data ? [...new Set((what === 'ranks' ? data.steps : data.links).map((/** @type {number[]} */ row) => row[what === 'ranks' ? 2 : 1]))].sort((a, b) => a - b) : [];
+  const nameOf = (/** @type {number} */ key) => (what === 'ranks' ? `step ${key}` : `port ${portText(key)}`);
+  byId('timeline-legend').replaceChildren(...HUES.flatMap((name, hue) => {
+    const same = keys.filter(key => key % HUES.length === hue);
+    return same.length ? [legendEntry([name], nameOf(same[0]) + same.slice(1, 3).map(key => `, ${key}`).join('') + (same.length > 3 ? ', …' : ''))] : [];
+  }), ...(what === 'ranks' && data?.streams > 1 ? ['paler: streams with an odd number'] : []));
 }
 
 function draw() {

@@ -2,9 +2,9 @@
  * The view Why: the runners-up to the plan, the parts of their times, and the networks on which they would be fastest.
  */
 import { showProblem } from './app.js';
-import { byId, element } from './dom.js';
+import { byId, element, legendEntry } from './dom.js';
 import { bytesText, rateText, timeText } from './format.js';
-import { bytesOption, networkOptions, questionFor } from './state.js';
+import { bytesOption, networkOptions, questionFor, scheduleOptions } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
 let asked = '';
@@ -27,8 +27,8 @@ export function makeWhy(app) {
       asked = '';
       return;
     }
-    byId('why-title').textContent = `Why this schedule for ${state.torus} and ${bytesText(state.bytes)}`;
-    const question = questionFor('plan', state, null, [bytesOption(state), '--why', ...networkOptions(state), '--format=json']);
+    byId('why-title').textContent = `Why this schedule for ${state.nodes ? `the nodes ${state.nodes} of ` : ''}${state.torus} and ${bytesText(state.bytes)}`;
+    const question = questionFor('plan', state, null, [...(state.nodes ? scheduleOptions(state, null) : [bytesOption(state), '--why', ...networkOptions(state)]), '--format=json']);
     const now = app.keyOf(question);
     if (now === asked) return;
     asked = now;
@@ -44,10 +44,17 @@ export function makeWhy(app) {
         return;
       }
       showProblem('why', answer.code ? answer : null);
-      draw(app, answer.code ? [] : JSON.parse(answer.out));
+      draw(app, answer.code ? [] : JSON.parse(answer.out).map(fromNodes));
     });
   });
 }
+
+/**
+ * Converts a row of `plan --nodes` to one of `plan --why`, which names the columns otherwise.
+ * @param {any} row @param {number} i
+ */
+const fromNodes = (row, i) => (row.plan === undefined ? row : {
+  ...row, algorithm: `${row.plan} on a ${row.shape}`, chosen: i === 0, alpha_part_ns: row.alpha_ns, hops_part_ns: row.hops_ns, transmission_part_ns: row.transmission_ns });
 
 /** @param {any} row */
 function wouldWin(row) {
@@ -64,17 +71,17 @@ function wouldWin(row) {
 /** @param {App} app @param {any[]} rows */
 function draw(app, rows) {
   const longest = rows.length ? Math.max(...rows.slice(0, 8).map(row => row.time_ns)) : 1; // slower ones extend beyond the end of the bar
-  const key = (/** @type {string} */ name, /** @type {string} */ text) => [element('span', { class: 'key', style: `background:var(${name})` }), text];
-  byId('why-text').replaceChildren(rows.length ? 'Parts of the time:' : '', ...(rows.length ? [...key('--c2', 'alpha'), ...key('--c6', 'hops'), ...key('--c3', 'transmission')] : []));
+  const onNodes = rows.length > 0 && rows[0].order !== undefined; // without comparisons of networks
+  byId('why-text').replaceChildren(...(rows.length ? ['Parts of the time: ', legendEntry(['--c2'], 'alpha'), legendEntry(['--c6'], 'hops'), legendEntry(['--c3'], 'transmission')] : []));
   byId('reasons').replaceChildren(
-    element('thead', {}, element('tr', {}, ...['Schedule', 'Steps', 'Time', 'Parts', 'Same bits', 'Fastest with'].map((text, i) => element('th', { scope: 'col', class: i === 1 || i === 2 ? 'n' : null }, text)))),
+    element('thead', {}, element('tr', {}, ...['Schedule', 'Steps', 'Time', 'Parts', ...(onNodes ? ['Order of the ranks'] : ['Same bits', 'Fastest with'])].map((text, i) => element('th', { scope: 'col', class: i === 1 || i === 2 ? 'n' : null }, text)))),
     element('tbody', {}, ...rows.map(row => {
       const share = (/** @type {number} */ ns) => `width:${100 * ns / longest}%`;
       return element('tr', { class: row.chosen ? 'chosen' : null },
-        element('td', {}, element('button', { type: 'button', title: 'Show this schedule', onclick: () => app.set({ algorithm: row.algorithm, view: 'schedule', step: 0 }) }, row.algorithm), row.chosen ? ' ← chosen' : ''),
+        element('td', {}, onNodes ? row.algorithm : element('button', { type: 'button', title: 'Show this schedule', onclick: () => app.set({ algorithm: row.algorithm, view: 'schedule', step: 0 }) }, row.algorithm), row.chosen ? ' ← chosen' : ''),
         element('td', { class: 'n' }, String(row.steps)), element('td', { class: 'n', title: `${row.time_ns} ns` }, timeText(row.time_ns)),
         element('td', {}, element('div', { class: row.time_ns > longest ? 'parts more' : 'parts', title: `alpha ${timeText(row.alpha_part_ns)}, hops ${timeText(row.hops_part_ns)}, transmission ${timeText(row.transmission_part_ns)}` },
           element('i', { class: 'alpha', style: share(row.alpha_part_ns) }), element('i', { class: 'hops', style: share(row.hops_part_ns) }), element('i', { class: 'sending', style: share(row.transmission_part_ns) }))),
-        element('td', {}, row.consistent ? 'yes' : 'no'), element('td', {}, row.chosen ? '' : wouldWin(row)));
+        ...(onNodes ? [element('td', {}, row.order)] : [element('td', {}, row.consistent ? 'yes' : 'no'), element('td', {}, row.chosen ? '' : wouldWin(row))]));
     })));
 }

@@ -4,7 +4,7 @@
  * compares the browser's answers with the tool's.
  *
  * Limits: objects are searched linearly, because they have few keys here; strings are not checked to be UTF-8, because
- * a browser passes nothing else; syntax errors have other texts than in jansson.
+ * a browser passes nothing else.
  */
 #ifndef TRIVANCE_EXPLORE_WASM_JANSSON_H
 #define TRIVANCE_EXPLORE_WASM_JANSSON_H

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, 
 import numpy as np
 
 from . import _library as L
-from ._units import to_int, to_list
+from ._units import to_bool, to_int, to_list
 from .network import Torus
 
 if TYPE_CHECKING:
@@ -207,8 +207,8 @@ def create(torus: Torus, messages: Any, combines: Any, name: str, collective: st
         weight = L.array(c.c_int, checked)
     options = L.ExplicitOptions(
         size=c.sizeof(L.ExplicitOptions), collective=code, streams=streams, steps=steps, units=units,
-        registers=max(1, count(m["from_reg"], m["to_reg"], k["dst"], k["sources"])), exactness=0 if exact else 1,
-        consistent=bool(consistent), messages_per_port=_per_port(m),
+        registers=max(1, count(m["from_reg"], m["to_reg"], k["dst"], k["sources"])), exactness=0 if to_bool(exact, "exact") else 1,
+        consistent=to_bool(consistent, "consistent"), messages_per_port=_per_port(m),
         mirrored_streams=to_int(mirrored, "mirrored", 0, streams), weight=weight)
     pointer = c.c_void_p()
     L.check(L.lib.explicit_create(c.byref(pointer), c.byref(torus._struct), L.text(name, "the name of a schedule"),

@@ -104,7 +104,7 @@ def watch(progress: Progress, title: str) -> Iterator[None]:
 @contextlib.contextmanager
 def meter(progress: Progress, title: str) -> Iterator[Report]:
     """A function that receives fractions: the caller's, that of a progress bar (tqdm, if it is installed), or None."""
-    if not callable(progress) and progress not in (None, True, False):
+    if not callable(progress) and progress is not None and not isinstance(progress, bool):
         from ._library import ArgumentError
         raise ArgumentError(f"progress is {progress!r}; it is a function of a fraction, True, False or None")
     if callable(progress) or progress is False or (progress is None and not sys.stderr.isatty()):

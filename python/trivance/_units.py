@@ -9,6 +9,7 @@ import functools
 import math
 import numbers
 import re
+import sys
 from typing import Any, Dict, List, Tuple, Union
 
 from ._library import ArgumentError
@@ -94,7 +95,8 @@ def to_sizes(value: Any) -> List[int]:
     if isinstance(value, str):
         sizes = [size for item in value.split(",") for size in _range(item)]
     elif hasattr(value, "__iter__"):
-        sizes = [size for one in to_list(value, "sizes", "['32KiB', '1MiB']") for size in to_sizes(one)]
+        sizes = [size for one in to_list(value, "sizes", "['32KiB', '1MiB']")
+                 for size in (to_sizes(one) if isinstance(one, str) else [to_bytes(one)])]
     else:
         sizes = [to_bytes(value)]
     if not 1 <= len(sizes) <= SIZES_MAX:
@@ -124,14 +126,22 @@ def to_int(value: Any, what: str, low: int, high: int) -> int:
     raise ArgumentError(f"{what} is {value!r}; it is a whole number from {low} to {high}")
 
 
-def to_list(value: Any, what: str, example: str) -> List[Any]:
-    """The elements of an iterable that is no text."""
+def to_bool(value: Any, what: str) -> bool:
+    """True or False, also numpy's. Other values are errors, because Python takes "no" as true."""
+    numpy = sys.modules.get("numpy")
+    if isinstance(value, bool) or (numpy and isinstance(value, numpy.bool_)):
+        return bool(value)
+    raise ArgumentError(f"{what} is {value!r}; it is True or False")
+
+
+def to_list(value: Any, what: str, example: str, allowed: str = "a list") -> List[Any]:
+    """The elements of an iterable that is no text; `allowed` is what the argument may be."""
     if not isinstance(value, (str, bytes)):
         try:
             return list(value)
         except TypeError:
             pass
-    raise ArgumentError(f"{what} is {value!r}; it is a list, for example {example}")
+    raise ArgumentError(f"{what} is {value!r}; it is {allowed}, for example {example}")
 
 
 def bytes_text(count: int) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, Mapping, Option
 
 from . import _library as L
 from ._progress import Progress, callback
-from ._units import Bytes, Rate, Time, to_bps, to_bytes, to_factor, to_int, to_list, to_ns, to_share
+from ._units import Bytes, Rate, Time, to_bool, to_bps, to_bytes, to_factor, to_int, to_list, to_ns, to_share
 
 if TYPE_CHECKING:
     from .planner import Choice, Limit
@@ -55,7 +55,8 @@ class Torus:
         if isinstance(sizes, (str, Torus)):
             L.check(L.lib.torus_parse(L.text(str(sizes), "a torus"), c.byref(struct)))
         else:
-            listed = [sizes] if isinstance(sizes, numbers.Real) else to_list(sizes, "a torus", "'8x8m', 9 or (8, 8)")
+            listed = [sizes] if isinstance(sizes, numbers.Real) else to_list(
+                sizes, "a torus", "'8x8m', 9 or (8, 8)", "a string, a size or a list of sizes")
             checked = [to_int(one, "the size of a dimension", 1, 1 << 30) for one in listed]
             L.check(L.lib.torus_init(c.byref(struct), len(checked), L.array(c.c_int, checked)))
         for line in to_list(lines, "lines", "(1,)"):
@@ -218,7 +219,7 @@ class Network:
         given["slow"] = _mapping(slow, "slow", "{'3:+0': 4}") or None
         given["slow_ranks"] = _mapping(slow_ranks, "slow_ranks", "{3: 4}") or None
         if not isinstance(shared_paths, str) or shared_paths not in ("all", "one"):
-            given["shared_paths"] = tuple(to_list(shared_paths, "shared_paths", "'all', 'one' or (0, 2)"))
+            given["shared_paths"] = tuple(to_list(shared_paths, "shared_paths", "(0, 2)", "'all', 'one' or a list of dimensions"))
         given["nodes"] = nodes if nodes is None else tuple(to_list(nodes, "nodes", "[0, 1, 4]"))
         self.options: Dict[str, Any] = {name: given[name] for name in _USUAL}
         factors: Dict[Tuple[int, int], float] = {}
@@ -244,7 +245,7 @@ class Network:
             seed=to_int(seed, "seed", 0, (1 << 63) - 1), slow_ranks=len(slow_rank), slow_links=len(slow_link),
             slow_rank=L.array(L.SlowRank, slow_rank), slow_link=slow_link, routes=self._network.routes,
             shared_paths=self._read_shared_paths(), one_path=given["shared_paths"] == "one",
-            gamma_per_stream=bool(gamma_per_stream), progress=callback,
+            gamma_per_stream=to_bool(gamma_per_stream, "gamma_per_stream"), progress=callback,
             **{f"{name}_ns": to_ns(given[name], name) for name in _TIMES})
         _check_options(self._options)
         self.nodes: Optional[Tuple[int, ...]] = None
@@ -301,8 +302,8 @@ class Network:
         from .planner import find_limit
         return find_limit(self, size, collective)
 
-    def explore(self, size: Bytes = "64KiB", *, width: Union[int, str] = "100%", height: int = 720) -> Any:
-        """The explorer with this network, as an ``IPython.display.IFrame`` for Jupyter.
+    def explore(self, size: Bytes = "64KiB", *, width: Union[int, str] = "100%", height: Union[int, str] = 720) -> Any:
+        """The explorer with this network, or its set of nodes, as an ``IPython.display.IFrame`` for Jupyter.
 
         The page, one file, is put beside the notebook as ``trivance-explorer.html``, unless it is there.
 

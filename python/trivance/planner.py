@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Union
 
 from . import _library as L
 from ._progress import Progress, watch
-from ._units import Bytes, to_bytes, to_int
+from ._units import Bytes, to_bool, to_bytes, to_int
 from .network import Network, Torus, TorusLike, as_network
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class Choice(NamedTuple):
         from .schedule import Schedule
         if self.order is None:
             return Schedule(self.name, self.network, self.collective)
-        return Schedule(self.name, self.torus, self.collective)._placed(self.network, self.order)
+        return Schedule._on_nodes(self)
 
     def __repr__(self) -> str:
         last = f"order={self.order!r}" if self.order else f"limit={self.limit:.6g}"
@@ -212,7 +212,7 @@ class Planner(L.Handle):
                  idempotent: bool = False, memory: Optional[Bytes] = None, messages_per_port: Optional[int] = None) -> None:
         self.network, self.collective, self._code = as_network(network), collective, L.collective_code(collective)
         self._constraints = L.PlannerConstraints(
-            c.sizeof(L.PlannerConstraints), bool(consistent), bool(idempotent),
+            c.sizeof(L.PlannerConstraints), to_bool(consistent, "consistent"), to_bool(idempotent, "idempotent"),
             0 if memory is None else to_bytes(memory, "memory"),
             0 if messages_per_port is None else to_int(messages_per_port, "messages_per_port", 1, 1 << 20))
         self._lock = threading.Lock()

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator, List, NamedTuple, Opt
 
 from . import _library as L
 from ._progress import Progress, callback, run, watch
-from ._units import Bytes, Rate, Time, to_bps, to_bytes, to_int, to_ns
+from ._units import Bytes, Rate, Time, to_bool, to_bps, to_bytes, to_int, to_ns
 from .network import Network, Torus, TorusLike, as_network
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from .planner import Choice
 
 METHODS = ("auto", "exhaustive", "random")
 FORMATS = ("goal", "msccl", "mscclpp", "json")
@@ -134,7 +136,7 @@ class Schedule(L.Handle):
     ArgumentError
         There is no such algorithm.
     UnsupportedError
-        The algorithm does not support the torus or the collective.
+        The algorithm does not support the torus or the collective, or the network has `nodes`.
 
     Examples
     --------
@@ -144,11 +146,14 @@ class Schedule(L.Handle):
     """
 
     __slots__ = ("name", "collective", "network", "torus", "steps", "streams", "weights", "mirrored", "units", "registers",
-                 "exact", "consistent", "symmetry", "has_blocks", "_vector_bytes")
+                 "exact", "consistent", "symmetry", "has_blocks", "_vector_bytes", "_choice")
     _destroy = "schedule_destroy"
 
     def __init__(self, name: str, network: Union[Network, TorusLike], collective: str = "allreduce") -> None:
         net, pointer = as_network(network), c.c_void_p()
+        if net.nodes is not None:
+            raise L.UnsupportedError("schedules by name are for whole networks; for a set of nodes use "
+                                     "network.plan('1MiB').schedule()")
         L.check(L.lib.schedule_create_on(c.byref(pointer), c.byref(net._network), L.text(name, "the name of an algorithm"),
                                          L.collective_code(collective), 0))
         self._take(pointer.value, net)
@@ -156,6 +161,7 @@ class Schedule(L.Handle):
     def _take(self, pointer: Optional[int], network: Optional[Network], has_blocks: bool = True,
               vector_bytes: int = _USUAL_BYTES) -> None:
         self._pointer, self.has_blocks, self._vector_bytes = pointer, has_blocks, vector_bytes
+        self._choice: Optional["Choice"] = None  # for a set of nodes
         self.name: str = L.lib.schedule_name(pointer).decode(errors="replace")
         self.collective: str = L.COLLECTIVES[L.lib.schedule_collective(pointer)]
         self.torus = Torus._of(L.lib.schedule_torus(pointer).contents)
@@ -176,13 +182,17 @@ class Schedule(L.Handle):
         schedule._take(pointer, network, *more)
         return schedule
 
-    def _placed(self, network: Network, order: str) -> "Schedule":
-        """Returns the schedule on a network's nodes; this object must not be used afterwards."""
+    @classmethod
+    def _on_nodes(cls, choice: "Choice") -> "Schedule":
+        """The schedule of a choice for a set of nodes, on the whole network."""
+        network, own, pointer = choice.network, cls(choice.name, choice.torus, choice.collective), c.c_void_p()
         nodes = L.array(c.c_int, network.nodes or ())
-        L.check(L.lib.order_nodes(c.byref(network._network), L.ORDERS.index(order), len(nodes), nodes))
-        pointer, own, self._pointer = c.c_void_p(), self._pointer, None
-        L.check(L.lib.schedule_embed(c.byref(pointer), own, c.byref(network._network), nodes))
-        return Schedule._of(pointer.value, network)
+        L.check(L.lib.order_nodes(c.byref(network._network), L.ORDERS.index(str(choice.order)), len(nodes), nodes))
+        embedded, own._pointer = own._pointer, None  # of which the library takes ownership
+        L.check(L.lib.schedule_embed(c.byref(pointer), embedded, c.byref(network._network), nodes))
+        schedule = cls._of(pointer.value, network)
+        schedule._choice = choice
+        return schedule
 
     @classmethod
     def from_messages(cls, torus: Union[Network, TorusLike], messages: Any, combines: Any = None, *,
@@ -377,6 +387,8 @@ class Schedule(L.Handle):
                progress: Progress = None) -> Proof:
         """Proves or disproves what the schedule claims, without moving data.
 
+        The schedule of a set of nodes is verified on the set: its ranks are the nodes in the order of the plan.
+
         Parameters
         ----------
         network : Network, optional
@@ -393,6 +405,8 @@ class Schedule(L.Handle):
         Proof
         """
         net, verdict = self._network_for(network), L.Verdict(size=c.sizeof(L.Verdict))
+        if self._choice:
+            return self._verify_nodes(self._choice, net, method, progress)
         if not self.has_blocks:
             raise L.InvalidScheduleError("the schedule has messages but no blocks, so there is nothing to prove")
         with watch(progress, f"verifying {self.name}"):
@@ -403,6 +417,16 @@ class Schedule(L.Handle):
         return Proof(verdict.valid, verdict.valid and self.exact, verdict.consistent,
                      None if verdict.valid else verdict.fault.decode(errors="replace"), METHODS[verdict.method],
                      verdict.ranks, verdict.units, verdict.messages, verdict.seconds, *place)
+
+    def _verify_nodes(self, choice: "Choice", network: Network, method: str, progress: Progress) -> Proof:
+        """Verifies the schedule of the set's own torus; the simulator finds routes that pass a cut link."""
+        from .simulation import Simulator
+        proof = Schedule(choice.name, choice.torus, choice.collective).verify(None, method, progress)
+        try:
+            Simulator(self, network).time(1)
+        except L.UnsupportedError as error:
+            return proof._replace(valid=False, exact=False, consistent=False, fault=str(error))
+        return proof
 
     def cost(self) -> Cost:
         """Steps, bytes and congestion; see `Cost`."""
@@ -468,9 +492,9 @@ class Schedule(L.Handle):
         options = L.DrawOptions(
             size=c.sizeof(L.DrawOptions), network=c.pointer(net._network),
             vector_bytes=self._vector_bytes if size is None else to_bytes(size),
-            rank=-1 if rank is None else to_int(rank, "rank", 0, self.torus.size - 1), all_ranks=bool(all_ranks),
+            rank=-1 if rank is None else to_int(rank, "rank", 0, self.torus.size - 1), all_ranks=to_bool(all_ranks, "all_ranks"),
             stream=-1 if stream is None else to_int(stream, "stream", 0, self.streams - 1),
-            no_blocks=not self.has_blocks, ascii=bool(ascii), columns=to_int(columns, "columns", 20, 1 << 16))
+            no_blocks=not self.has_blocks, ascii=to_bool(ascii, "ascii"), columns=to_int(columns, "columns", 20, 1 << 16))
         function = L.formats.draw_text if kind else L.formats.draw_svg
         return L.capture(lambda out: function(self._pointer, c.byref(options), out))
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, List, NamedTuple, Opt
 
 from . import _library as L
 from ._progress import Progress, meter, watch
-from ._units import Bytes, bytes_text, to_bytes, to_list, to_sizes
+from ._theme import colours
+from ._units import Bytes, bytes_text, to_bool, to_bytes, to_list, to_sizes
 from .network import Network, TorusLike, as_network
 from .planner import algorithms as list_algorithms, find_algorithm, plan
 from .schedule import Schedule
@@ -19,8 +20,8 @@ from .schedule import Schedule
 if TYPE_CHECKING:
     import numpy as np
 
-#: The explorer's colours, by `Algorithm.colour`.
-_COLOURS = ("#1f2933", "#7a3db8", "#1f6fd1", "#d9730d", "#c2255c", "#0f7a52", "#0891a5", "#7a8b00", "#8c5a3c")
+#: Models of links in titles.
+_QUEUES = {"fifo": "one queue per link (fifo)", "dateline": "two channels per link (dateline)"}
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
@@ -80,11 +81,11 @@ class Simulator(L.Handle):
     def run(self, size: Bytes, links: bool = False) -> Simulation:
         """The time with counts of messages and packets and, if `links`, the traffic of every link."""
         result, options = L.Simulation(), L.SimulateOptions.from_buffer_copy(self.network._options)
-        options.link_loads = links
+        options.link_loads = to_bool(links, "links")
         try:
             L.call(L.lib.simulate, self._pointer, c.byref(options), to_bytes(size), c.byref(result))
             return Simulation(result.time_ns, result.messages, result.packets, result.packet_hops,
-                              _link_loads(self.network, result) if links else None)
+                              _link_loads(self.network, result) if options.link_loads else None)
         finally:
             L.lib.simulation_clear(c.byref(result))
 
@@ -110,10 +111,14 @@ def _link_loads(network: Network, result: L.Simulation) -> Any:
 
 # ---- Work on all cores -----------------------------------------------------------------------------------------------
 
-def spread(jobs: Sequence[Job], work: Callable[[Job], Result], progress: Progress, title: str) -> List[Result]:
-    """The results of all jobs, in their order, from one thread per core; the library's calls run in parallel."""
+def spread(jobs: Sequence[Job], work: Callable[[Job], Result], progress: Progress, title: str,
+           size_of: Callable[[Job], float] = lambda _: 1.0, workers: Optional[int] = None) -> List[Result]:
+    """The results of all jobs, in their order, from one thread per core; the library's calls run in parallel.
+
+    The main thread only waits, so that signals are handled at once. `size_of` is a job's share of the progress.
+    """
     from concurrent.futures import ThreadPoolExecutor
-    stop, results = threading.Event(), []
+    stop, results, finished, total = threading.Event(), [], 0.0, sum(map(size_of, jobs))
 
     def report(_fraction: float) -> None:
         if stop.is_set():
@@ -123,12 +128,13 @@ def spread(jobs: Sequence[Job], work: Callable[[Job], Result], progress: Progres
         with watch(report, title):
             return work(job)
 
-    with meter(progress, title) as done, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    with meter(progress, title) as done, ThreadPoolExecutor(workers or len(os.sched_getaffinity(0))) as pool:
         try:
-            for result in pool.map(run, jobs):
+            for job, result in zip(jobs, pool.map(run, jobs)):
                 results.append(result)
+                finished += size_of(job)
                 if done is not None:
-                    done(len(results) / len(jobs))
+                    done(finished / total)
         except BaseException:
             stop.set()
             raise
@@ -212,7 +218,7 @@ class Comparison:
             L.choose("relative", relative, (*self.algorithms, "limit"))
         ax = ax or L.need("matplotlib.pyplot", "Comparison.plot").subplots()[1]
         used = {name: _colour(name) for name in self.algorithms}
-        spare = [colour for colour in _COLOURS if colour not in used.values()]
+        spare = [colour for colour in colours("c") if colour not in used.values()]
         for name in self.algorithms:
             rows = self[name]
             unit = 1e-6 if relative is None else rows["limit"] if relative == "limit" else self[relative]["time"]
@@ -222,7 +228,7 @@ class Comparison:
         ax.set_yscale("log" if relative is None else "linear")
         ax.set_xlabel("size in bytes")
         ax.set_ylabel("time in us" if relative is None else f"time / {relative}")
-        ax.set_title(f"{self.collective} on {self.network.torus}")
+        ax.set_title(f"{self.collective} on {self.network.torus}, {_QUEUES[self.network.options['model']]}")
         ax.grid(alpha=0.3)
         ax.legend()
         return ax
@@ -235,7 +241,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         sizes = f"{bytes_text(min(self.sizes))} to {bytes_text(max(self.sizes))}"
-        return f"Comparison({str(self.network.torus)!r}, {list(self.algorithms)}, {sizes})"
+        return f"Comparison({str(self.network.torus)!r}, {list(self.algorithms)}, {sizes}, model={self.network.options['model']!r})"
 
 
 def _colour(name: str) -> Optional[str]:
@@ -243,7 +249,7 @@ def _colour(name: str) -> Optional[str]:
     table = list_algorithms()
     family = {one.name: one.family for one in table}.get(name.split(":")[0], name)
     number = max((one.colour for one in table if one.family == family), default=0)
-    return _COLOURS[number] if number else None
+    return colours("c")[number] if number else None
 
 
 def _members(name: str) -> List[str]:

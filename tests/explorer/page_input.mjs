@@ -40,6 +40,16 @@ await runTests({
     await page.waitForSelector('#svg .fault');
     assert.match(await text(page, '#badges'), /wrong/);
     assert.match(await text(page, '#problem'), /rank/);
+    assert.match(await text(page, '#legend'), /rank with the first fault/);
+    assert.equal(await text(page, '#command'), 'trivance plan --schedule=wrong.json --unchecked');
+    assert.match(await text(page, '#file-card'), /The address of the page does not contain the file/);
+    assert.match(await page.getAttribute('#copy-link', 'title'), /but not the opened file$/);
+    await page.click('#copy-link');
+    await page.waitForFunction(() => /does not contain the opened file/.test(document.getElementById('toast').textContent));
+    await page.click('#views [data-key="time"]');
+    await page.waitForFunction(() => /planned|µs/.test(document.getElementById('times').textContent), null, { timeout: 60000 });
+    assert.match(await text(page, '#command'), /^trivance simulate --schedule=wrong.json --unchecked /);
+    await page.click('#views [data-key="schedule"]');
     await shot(page, 'fault');
     await open('wrong.json', good); // the same name
     await page.waitForFunction(() => /exact: proved/.test(document.getElementById('badges').textContent));
@@ -100,15 +110,38 @@ await runTests({
     const page = await browser.open('');
     await settled(page);
     page.on('dialog', dialog => { browser.complaints.push(`dialog: ${dialog.message()}`); void dialog.dismiss(); });
-    const hostile = ["a'b;touch x;'", '$(touch x)', '`x`', '--help', '-o', '<img src=x onerror=alert(1)>', '"', '\\', '!!', '~', '*', 'a\u0000b', 'a\nb', '', '__proto__', 'constructor', 'x'.repeat(9999)];
+    const hostile = ["a'b;touch x;'", '$(touch x)', '`x`', '--help', '-o', '<img src=x onerror=alert(1)>', '"', '\\', '!!', '~', '*', 'a\u0000b', 'a\nb', '', '__proto__', 'constructor', 'x'.repeat(400)];
     for (const some of hostile) {
-      const plain = some.replace(/[\0\n]/, '').slice(0, 400), word = encodeURIComponent(some);
+      const plain = some.replace(/[\0\n]/, ''), word = encodeURIComponent(some);
       await goTo(page, `torus=${word}&algorithm=${word}`);
       await page.waitForFunction(value => ['torus', 'algorithm'].every(id => document.getElementById(id).value === value) && !document.getElementById('problem').hidden, plain);
       const words = wordsOf(await text(page, '#command'));
       assert.ok(words.includes(plain) && words.includes(`--algorithm=${plain}`), `${some}: ${await text(page, '#command')}`);
       assert.equal(await text(page, '#algorithm-hint'), '');
     }
+    const wrong = {
+      'foo=1&torus=5': 'unknown: “foo=1”; expected KEY=VALUE with the keys torus, algorithm,', 'torus': 'unknown: “torus”;', 'bytes=64Q': 'bytes is “64Q”, expected a size from 1 to 1024T, for example 64K',
+      'most=0': 'most is “0”, expected a size', 'model=fifi': 'model is “fifi”, expected fifo, dateline', 'view=clock&scale=log': 'view is “clock”, expected schedule, network, time, why; scale is “log”, expected time, limit, relative',
+      'bandwidth=800Gb/s': 'bandwidth is “800Gb/s”, expected bits per second, for example 8e11', 'bandwidth=0': 'bandwidth is “0”', 'alpha=-1': 'alpha is “-1”, expected nanoseconds', 'latency=1e99': 'latency is',
+      'rank=81': 'rank is “81”, expected 0 to 80 on 9x9', 'rank=x': 'rank is “x”, expected a whole number from 0', 'step=99&algorithm=trivance-l': 'the address has step 99, expected 0 to 3 of trivance-l',
+      'chart=all': 'chart is “all”, expected up to 16 names', 'torus=9,9': 'there are 2 tori: expected one', 'torus=9&algorithm=ring,bucket': 'there are several algorithms: expected one',
+      'links=1:0:cut': 'links is “1:0:cut”, expected up to 100 links, for example 3:+0:cut,4:+0:one-way,5:-1:4x', 'links=1:%2B0:cut,1:%2B1:slow': 'links is', 'links=999:%2B0:cut': '--cut: there is no rank 999', 'nodes=0-': 'nodes is “0-”, expected nodes and ranges of nodes, for example 0-9,16',
+      'nodes=0-99': "--nodes: '0-99' is not a node from 0 to 80", 'nodes=3,3': 'node 3 is listed twice', 'packet=1': '--packet: ', 'packet=': 'packet is “”', 'shared-paths=7': '--shared-paths lists dimensions', 'timeline=9': 'timeline is “9”',
+      'torus=%E0%A4%A': 'torus is “%E0%A4%A”, expected a torus', [`torus=${'9'.repeat(500)}`]: 'torus is “9999', 'gamma=x': '--gamma', 'routes=any': '--routes', 'buffer=1&view=time': '--buffer requires --model=dateline', 'jitter=2&view=time&most=32': '--jitter',
+    };
+    for (const [hash, sentence] of Object.entries(wrong)) {
+      await goTo(page, 'torus=4x4&algorithm=trivance-l');
+      await page.waitForFunction(() => document.getElementById('problem').hidden);
+      await goTo(page, hash);
+      await page.waitForFunction(some => document.getElementById('problem').textContent.includes(some), sentence, { timeout: 10000 })
+        .catch(async () => assert.fail(`${hash}: “${await text(page, '#problem')}” instead of “${sentence}”`));
+      assert.ok(!(await text(page, '#problem')).includes('\n'));
+    }
+    await page.fill('#torus', '9'); // a change of the page removes the sentence about the address
+    await goTo(page, 'view=clock');
+    await page.waitForFunction(() => !document.getElementById('problem').hidden);
+    await page.locator('#slider-bytes').press('ArrowRight');
+    await page.waitForFunction(() => document.getElementById('problem').hidden);
     for (const hash of ['step=-5', 'step=1.5&rank=-7', 'step=1e300', 'rank=1.5&torus=40x40&algorithm=ring', 'view=nonsense&scale=x&layout=<b>&model=x&delivery=x', '__proto__=1&constructor=2&toString',
       '%', '%zz=1', 'torus=%E0%A4%A', 'torus=1', 'torus=1x1x1&step=3', 'links=1:%2B0:1.2.3x', 'most=1024T&bytes=0']) {
       await goTo(page, 'torus=4x4&algorithm=trivance-l');

@@ -44,6 +44,7 @@ function network() {
 }
 
 const links = () => [
+  ...maybe(8, `--cut=${random(12)}:+0`, `--slow-link=${random(9)}:+1:2x`),
   ...maybe(15, `--cut=${random(12)}:${pick(['+0', '-0', '+1', '+2'])}`),
   ...maybe(12, `--slow-link=${random(9)}:${pick(['+0', '-1'])}:${pick(['4x', '1.5x', '10x', 'down'])}`),
 ];
@@ -63,6 +64,7 @@ const KINDS = {
   verify: () => [pick(TORI), `--algorithm=${pick([...NAMES, 'all'])}`, '--format=json', ...maybe(20, '--collective=reduce-scatter'),
     ...maybe(20, '--method=random'), ...links()],
   picture: () => [pick(TORI), `--algorithm=${pick(NAMES)}`, `--bytes=${pick(SIZES)}`, `--step=${random(4) - 1}`, '--rank=-1', ...links()],
+  nodes: () => ['picture', pick(['4x4', '5x7', '8x8m', '9']), `--nodes=${pick(['0-3,5,8', '0-7', '1', '2,2', '0-99', 'x'])}`, `--bytes=${pick(SIZES)}`, `--step=${random(4) - 1}`, '--rank=-1', ...network(), ...links()],
   timeline: () => [pick(TORI), `--algorithm=${pick(NAMES)}`, `--bytes=${pick(SIZES)}`, ...network(), ...links()],
 };
 
@@ -93,7 +95,7 @@ function withoutClock(text) {
 const withoutProgress = text => text.replace(/^trivance: .*(\d %.*|takes longer than a minute; .*)\n/gm, '');
 
 let wrong = 0, good = 0;
-function compare(question, given) {
+function compare(question, given, note = '') {
   const program = question[0] === 'picture' || question[0] === 'timeline' ? own : tool;
   const native = spawnSync(program, question, { encoding: 'utf8', cwd: folder, maxBuffer: 1 << 28,
     env: { LC_ALL: 'C.UTF-8', OMP_NUM_THREADS: '1' } });
@@ -104,7 +106,7 @@ function compare(question, given) {
     if (a === b) continue;
     let at = 0;
     while (String(a)[at] === String(b)[at]) at++;
-    console.log(`trivance ${question.join(' ')}\n  ${what} of the tool: ${String(a).slice(Math.max(0, at - 60), at + 100)}\n` +
+    console.log(`trivance ${question.join(' ')}${note}\n  ${what} of the tool: ${String(a).slice(Math.max(0, at - 60), at + 100)}\n` +
       `  ${what} of the core: ${String(b).slice(Math.max(0, at - 60), at + 100)}`);
     wrong++;
   }
@@ -114,7 +116,7 @@ compare(['plan', '9', '--all-sizes', '--format=csv'], new Map());
 const kinds = Object.keys(KINDS);
 for (let i = 0; i < Number(count); i++) {
   const kind = kinds[i % kinds.length];
-  compare([kind, ...KINDS[kind]()], new Map());
+  compare(kind === 'nodes' ? KINDS.nodes() : [kind, ...KINDS[kind]()], new Map());
 }
 const given = files();
 for (const name of given.keys()) {
@@ -123,15 +125,25 @@ for (const name of given.keys()) {
   compare(['picture', `--schedule=${name}`, '--step=-1', '--rank=-1'], given);
 }
 compare(['verify', '--schedule=missing.json'], given);
-for (const bytes of [[0xff], [0xc3], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xe0, 0x80, 0x80]]) { // not UTF-8
-  const text = Buffer.concat([Buffer.from('{"format": "'), Buffer.from(bytes), Buffer.from('"}')]);
-  writeFileSync(join(folder, 'bytes.json'), text);
-  const question = ['verify', '--schedule=bytes.json'], native = spawnSync(tool, question, { encoding: 'utf8', cwd: folder });
-  const page = ask(module, question, new Map([['bytes.json', new Uint8Array(text)]]));
-  if (native.status === page.code && native.stderr.startsWith(page.err.trim())) continue; // the tool's may be longer
-  console.log(`bytes ${bytes}\n  the tool: ${native.stderr}  the core: ${page.err}`);
-  wrong++;
+
+/* Faulty JSON: the same sentence, line and column. */
+const FAULTS = ['', ' ', '7', '{', '[', '{"a"', '{"a":', '{"a":1', '{"a":1,', '{"a":1,}', '[1,', '[1,]', '[1 2]', '{1:2}', '{"a" 1}', '{"a":1}}', '[]\n\n x', '{"a":1,\n "a":2}',
+  '{"a": tru}', '{"a": nullx}', '[nothing that is short]', '[-]', '[01]', '[-01]', '[1.]', '[1.e5]', '[1e]', '[1e+]', '[+1]', '[.5]', '[9223372036854775808]', '[-9223372036854775809]',
+  '[1e999]', '[1e-999]', '[0x10]', '["a', '["a\n"]', '["a\tb"]', '["\\x"]', '["\\u12"]', '["\\u12g4"]', '["\\ud800"]', '["\\ud800\\n"]', '["\\ud800\\u0041"]', '["\\udc00"]', '["\\u0000"]',
+  '{"\\u0000": 1}', '["é€😀" x]', '[é]', '[\u2028]', '["aaaaaaaaaaaaaaaaaaaaaaaaaaaa\\q"]', '\ufeff[]', "['a']", '[1,,2]', '[,]', '{,}', '[1}', '{"a":1]', '// x\n[]', '[1] // x'];
+const good_file = readFileSync(join(folder, 'escapes.json'));
+const encoder = new TextEncoder();
+const faulty = [...FAULTS.map(text => encoder.encode(text)),
+  ...[[0xff], [0xc3], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xe0, 0x80, 0x80]].flatMap(bytes => // not UTF-8
+    ['{"format": "', '[', '["long enough, so that it is not shown '].map(before => Buffer.concat([Buffer.from(before), Buffer.from(bytes), Buffer.from('"}')]))),
+  ...Array.from({ length: 100 }, () => { // a file with a byte changed, removed or added, or its end cut off
+    const at = random(Math.min(good_file.length, 600)), byte = encoder.encode(pick(['"', '{', '}', '[', ']', ',', ':', '\\', '\n', 'x', '1', '-', '.']));
+    return Buffer.concat([good_file.subarray(0, at), ...pick([[byte, good_file.subarray(at + 1)], [good_file.subarray(at + 1)], [byte, good_file.subarray(at)], []])]);
+  })];
+for (const [i, bytes] of faulty.entries()) {
+  writeFileSync(join(folder, 'faulty.json'), bytes);
+  compare(['verify', '--schedule=faulty.json', '--format=json'], new Map([['faulty.json', new Uint8Array(bytes)]]), ` (faulty ${i}: ${Buffer.from(bytes).toString().slice(0, 60)})`);
 }
 rmSync(folder, { recursive: true });
-console.log(`${Number(count) + 3 * given.size + 3} questions, ${good} of them with good answers: ${wrong} differ`);
+console.log(`${Number(count) + 3 * given.size + 2 + faulty.length} questions, ${good} of them with good answers: ${wrong} differ`);
 process.exit(wrong || good < Number(count) / 2 ? 1 : 0);

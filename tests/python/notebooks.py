@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The notebooks run without an error, and their outputs are small.
 
-Usage: notebooks.py NOTEBOOK… [--mend]      exit status 77 without nbclient, ipykernel or a package that the notebooks use;
-                                            --mend writes the outputs into the notebooks
+Usage: notebooks.py NOTEBOOK… [--fix]      exit status 77 without nbclient, ipykernel or a package that the notebooks use;
+                                            --fix writes the outputs into the notebooks
 """
 import importlib.util
 import os
@@ -29,9 +29,9 @@ def execute(notebook, directory):
 
 
 def main():
-    mend = "--mend" in sys.argv
+    fix = "--fix" in sys.argv
     for path in sys.argv[1:]:
-        if path == "--mend":
+        if path == "--fix":
             continue
         notebook = nbformat.read(path, as_version=4)
         with tempfile.TemporaryDirectory() as directory:
@@ -41,11 +41,11 @@ def main():
         assert not any(output.get("name") == "stderr" for cell in notebook.cells for output in cell.get("outputs", ())), path
         text = nbformat.writes(notebook) + "\n"
         assert len(text) < BYTES_MAX, f"{path} has {len(text)} bytes with its outputs; up to {BYTES_MAX} are small"
-        if mend:
+        if fix:
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
         elif os.path.getsize(path) > BYTES_MAX or not any(cell.get("outputs") for cell in nbformat.read(path, 4).cells):
-            sys.exit(f"{path} has no outputs, or large ones; `tests/python/notebooks.py {path} --mend` makes them anew")
+            sys.exit(f"{path} has no outputs, or large ones; `tests/python/notebooks.py {path} --fix` makes them anew")
         print(f"{path}: {len(text)} bytes")
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The reference in docs/python.md is that of the docstrings: every public name with its signature and first sentence.
 
-Usage: reference.py DOCUMENT [--mend]      exit status 1 if the document differs; --mend writes the list into it
+Usage: reference.py DOCUMENT [--fix]      exit status 1 if the document differs; --fix writes the list into it
 """
 import inspect
 import re
@@ -76,11 +76,11 @@ def main():
         text = file.read()
     head = text[:text.index(MARK) + len(MARK)]
     made = head + "\n" + reference()
-    if sys.argv[2:] == ["--mend"]:
+    if sys.argv[2:] == ["--fix"]:
         with open(sys.argv[1], "w", encoding="utf-8") as file:
             file.write(made)
     elif made != text:
-        print(f"{sys.argv[1]}: its reference is not that of the docstrings; `tests/python/reference.py {sys.argv[1]} --mend` "
+        print(f"{sys.argv[1]}: its reference is not that of the docstrings; `tests/python/reference.py {sys.argv[1]} --fix` "
               "makes it anew")
         return 1
     return 0

@@ -254,6 +254,9 @@ def test_plot():
     comparison = tv.compare("9", ["trivance", "bruck", "hybrid:3", "planned"], sizes="1K:1M")
     assert len(comparison.plot().lines) == 4 and len(comparison.plot(relative="trivance").lines) == 4
     assert comparison.plot(relative="limit").get_ylabel() == "time / limit"
+    assert comparison.plot().get_title() == "allreduce on 9, one queue per link (fifo)"
+    two_channels = tv.compare(tv.Network("9", model="dateline"), "ring", sizes="1K")
+    assert "dateline" in two_channels.plot().get_title() and "model='dateline'" in repr(two_channels)
     with pytest.raises(tv.ArgumentError):
         comparison.plot(relative="nothing")
 
@@ -282,11 +285,44 @@ def test_explorer_in_a_notebook(tmp_path, monkeypatch):
     assert address.endswith("links=3:+0:cut,20:+1:4x") and (tmp_path / "trivance-explorer.html").read_text() == "page"
 
 
+def test_explorer_has_all_parameters():
+    from trivance._explorer import address
+    assert address(tv.Network("9"), 64) == ("torus=9&bytes=64&bandwidth=800000000000&alpha=1500&latency=100&overhead=0&delivery=head&"
+                                            "model=fifo")
+    text = address(tv.Network("4x4m", nodes=[8, 0, 1, 2, 5], packet="4KiB", shared_paths=(0, 1), buffer="64K", model="dateline", jitter=0.1,
+                              seed=7, gamma="0.5ns", gamma_per_stream=True, routes="fixed", nic_bandwidth="200Gb/s", host_latency="77.5ns",
+                              router_in=0, router_out="1us", slow_ranks={3: 2.5}, cuts=["9:+0", "6:+1:one-way"]), 1 << 20)
+    words = dict(word.split("=") for word in text.split("&"))
+    assert words == {
+        "torus": "4x4m", "bytes": "1048576", "bandwidth": "800000000000", "alpha": "1500", "latency": "100", "overhead": "0",
+        "delivery": "head", "model": "dateline", "nodes": "0-2,5,8", "packet": "4096", "shared-paths": "0:1", "buffer": "65536",
+        "jitter": "10%25", "seed": "7", "gamma": "0.5ns/stream", "routes": "fixed", "nic-bandwidth": "200Gb/s", "host-latency": "77.5ns",
+        "router-in": "0ns", "router-out": "1000ns", "slow-rank": "3:2.5x", "links": "6:+1:one-way,9:+0:cut"}
+    assert "shared-paths=one" in address(tv.Network("4x4", shared_paths="one"), 64)
+
+
 def test_numbers_of_numpy():
     assert tv.Torus(np.int64(9)) == tv.Torus(np.array([9])) == tv.Torus("9")
     assert tv.Network(np.int32(9), alpha=np.float64(1.5e-6), jitter=np.float32(0), nodes=np.arange(4)).nodes == (0, 1, 2, 3)
     assert tv.parse_sizes(np.array([1024, 2048])) == [1024, 2048]
     assert tv.Network("9", cuts=[(np.int64(3), np.int64(0))]) == tv.Network("9", cuts=["3:+0"])
+
+
+def test_truth_values_of_numpy():
+    assert tv.Network("9", gamma_per_stream=np.bool_(True)) == tv.Network("9", gamma_per_stream=True)
+    assert tv.Planner("9", consistent=np.bool_(True)).best("64K").consistent
+
+
+@pytest.mark.parametrize("torus, nodes, cuts", [("4x4", [0, 1, 2, 3, 5, 8], []), ("8x8", range(32), []),
+                                                ("4x4", [0, 1, 2, 3, 5, 8], ["0:+1"]), ("9", [1, 2, 3, 4], ["0:+0", "4:+0"])])
+def test_sets_of_nodes_are_verified_on_the_set(torus, nodes, cuts):
+    proof = tv.Network(torus, nodes=nodes, cuts=cuts).plan("64K").schedule().verify()
+    assert proof and proof.exact and proof.ranks == len(nodes)
+
+
+def test_set_of_nodes_with_a_cut_on_a_route():
+    proof = tv.Network("4x4", nodes=[0, 1, 2, 3, 5, 8]).plan("64K").schedule().verify(tv.Network("4x4", cuts=["0:+1"]))
+    assert not proof and "needs the link 0:+1, which is cut" in proof.fault
 
 
 def test_nodes_of_a_divided_row():

@@ -37,8 +37,8 @@ MEETS = (
 STEPS_27 = (
     "Our Swing folds a side of 27 to 16 and back, 12 steps against 6. But even without folding, an "
     "algorithm with one partner per step needs ceil(log2 729) = 10 steps of at least 2.0 us, so "
-    "Trivance's 16.1 us (`trivance simulate 27x27 --bytes=32`) are at least 19 % less: no Swing can be only 15 % slower "
-    "there.")
+    "Trivance's 16.1 us (`trivance simulate 27x27 --bytes=32 --model=dateline`) are at least 19 % less: no Swing can be only "
+    "15 % slower there.")
 BRUCK_27 = (
     "The best other algorithm there is Bruck B, routed the shorter way: its Theta is 3.65, not the closed"
     " form's 3.85 (`trivance cost --paper`), and the start-up of Trivance's 12 steps weighs as much as the bytes. From "
@@ -46,7 +46,7 @@ BRUCK_27 = (
 ENDPOINTS = (
     "The best other algorithm there is Bucket with its 104 steps; every 100 ns more per step is one point"
     " more: the claim holds with 0.5 us per message (`trivance simulate 27x27 --bytes=32M "
-    "--message-overhead=500ns`: 40.4 %). The paper's endpoints (Firefly, Hermes) have such costs, which "
+    "--model=dateline --message-overhead=500ns`: 40.4 %). The paper's endpoints (Firefly, Hermes) have such costs, which "
     "it does not state; here endpoints pay only alpha.")
 THETA_3 = (
     "The paper's table 2 contradicts it: Bruck B has three times the Theta of Trivance B, which is 67 % "
@@ -57,7 +57,7 @@ RINGS = (
     " n/3 against n/2 by table 1.")
 SWING_L = (
     "On the ring of 128 at 32 KiB Swing L takes 31.55 us and Trivance L 32.12 us (`trivance simulate 128 "
-    "--bytes=32K --algorithm=trivance-l,swing-l`): Swing L loads the links less, n/3 against n/2 by table"
+    "--bytes=32K --model=dateline --algorithm=trivance-l,swing-l`): Swing L loads the links less, n/3 against n/2 by table"
     " 1.")
 TORI = (
     'The largest value is at 128 KiB on 16x16x16; the reason is that of "16x16x16: up to 20 % faster than'

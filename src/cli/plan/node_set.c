@@ -4,10 +4,10 @@
 #include "cli/plan/query.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/error.h"
 #include "base/text/parse.h"
+#include "cli/shared/input.h"
 #include "cli/shared/output.h"
 #include "cli/shared/progress.h"
 #include "cli/shared/tool.h"
@@ -22,49 +22,6 @@ typedef struct nodes {
     int choices;
     trv_planner_node_choice_t choice[CHOICES_MAX];
 } nodes_t;
-
-/* ---- The list ---------------------------------------------------------------------------------------------------- */
-
-/* Reads a node ("5") or a range of nodes ("0-9"). */
-static int read_range(const char *item, int last, int *from, int *to)
-{
-    char first[16];
-    const char *dash = strchr(item, '-');
-    const size_t length = dash ? (size_t)(dash - item) : strlen(item);
-    snprintf(first, sizeof first, "%.*s", (int)(length < sizeof first ? length : sizeof first - 1), item);
-    int rc = trv_parse_int(first, "--nodes", 0, last, from);
-    *to = *from;
-    if (!rc && dash)
-        rc = trv_parse_int(dash + 1, "--nodes", 0, last, to);
-    if (rc)
-        return trv_fail(rc,
-                        "--nodes: '%.40s' is not a node from 0 to %d, or a range of them, for example 0-%d; without "
-                        "--nodes the plan is for all",
-                        item, last, last / 2);
-    if (*to < *from)
-        return trv_fail(
-            TRV_ERR_ARGUMENT,
-            "--nodes: the range %.40s ends before it begins; expected ascending ranges, for example 0-9,16-25", item);
-    return TRV_OK;
-}
-
-static int read_nodes(nodes_t *nodes, const char *list)
-{
-    char item[64];
-    const int ranks = nodes->query->torus.ranks;
-    int more, rc = TRV_OK;
-    while (!rc && (more = trv_next_item(&list, "--nodes", item, sizeof item)) != 0) {
-        int from = 0, to = -1;
-        rc = more < 0 ? more : read_range(item, ranks - 1, &from, &to);
-        for (int n = from; !rc && n <= to; n++) {
-            if (nodes->count == ranks)
-                return trv_fail(TRV_ERR_ARGUMENT,
-                                "--nodes lists more than the %d nodes of the torus: a node is listed twice", ranks);
-            nodes->node[nodes->count++] = n;
-        }
-    }
-    return rc ? rc : trv_order_nodes(&nodes->machine, TRV_ORDER_SNAKE, nodes->count, nodes->node);
-}
 
 /* ---- Printing ---------------------------------------------------------------------------------------------------- */
 
@@ -206,7 +163,7 @@ int cli_plan_nodes(const cli_plan_query_t *query, const char *list)
         return trv_fail_memory();
     for (int n = 0; !list && n < query->torus.ranks; n++)
         nodes.node[nodes.count++] = n;
-    int rc = list ? read_nodes(&nodes, list) : TRV_OK;
+    int rc = list ? cli_read_nodes(list, query->torus.ranks, nodes.node, &nodes.count) : TRV_OK;
     if (!rc)
         rc = plan_nodes(&nodes);
     free(nodes.node);

@@ -88,3 +88,46 @@ int cli_read_schedule(const char *command, const char *path, bool unchecked, trv
         trv_fail(TRV_ERR_INVALID, "%s; --unchecked accepts the file unverified", trv_last_error());
     return rc;
 }
+
+/* ---- Sets of nodes ----------------------------------------------------------------------------------------------- */
+
+/* Reads a node ("5") or a range of nodes ("0-9"). */
+static int read_range(const char *item, int last, int *from, int *to)
+{
+    char first[16];
+    const char *dash = strchr(item, '-');
+    const size_t length = dash ? (size_t)(dash - item) : strlen(item);
+    snprintf(first, sizeof first, "%.*s", (int)(length < sizeof first ? length : sizeof first - 1), item);
+    int rc = trv_parse_int(first, "--nodes", 0, last, from);
+    *to = *from;
+    if (!rc && dash)
+        rc = trv_parse_int(dash + 1, "--nodes", 0, last, to);
+    if (rc)
+        return trv_fail(rc,
+                        "--nodes: '%.40s' is not a node from 0 to %d, or a range of them, for example 0-%d; without "
+                        "--nodes the plan is for all",
+                        item, last, last / 2);
+    if (*to < *from)
+        return trv_fail(
+            TRV_ERR_ARGUMENT,
+            "--nodes: the range %.40s ends before it begins; expected ascending ranges, for example 0-9,16-25", item);
+    return TRV_OK;
+}
+
+int cli_read_nodes(const char *list, int ranks, int *node, int *nodes)
+{
+    char item[64];
+    int more, rc = TRV_OK;
+    *nodes = 0;
+    while (!rc && (more = trv_next_item(&list, "--nodes", item, sizeof item)) != 0) {
+        int from = 0, to = -1;
+        rc = more < 0 ? more : read_range(item, ranks - 1, &from, &to);
+        for (int n = from; !rc && n <= to; n++) {
+            if (*nodes == ranks)
+                return trv_fail(TRV_ERR_ARGUMENT,
+                                "--nodes lists more than the %d nodes of the torus: a node is listed twice", ranks);
+            node[(*nodes)++] = n;
+        }
+    }
+    return rc;
+}
