@@ -20,6 +20,8 @@ typedef struct faulty {
     bool is_receive[SLOTS_MAX];
     void *allocated; /* scratch memory that was not returned */
     int failed;
+    bool sends_part; /* a send that fails has sent a part, which still reads its buffer */
+    int part;        /* the slot of that send */
 } faulty_t;
 
 static int should_fail(faulty_t *faulty, kind_t kind)
@@ -49,6 +51,8 @@ static int faulty_send(void *context, int base, int slot, int peer, int tag, con
     faulty_t *f = context;
     f->is_receive[slot] = false;
     int rc = should_fail(f, IN_SEND);
+    if (rc)
+        f->part = slot;
     return rc ? rc : f->inner->send(f->inner->context, base, slot, peer, tag, data, bytes);
 }
 
@@ -70,6 +74,8 @@ static int faulty_test(void *context, int base, int slot)
 static int faulty_cancel(void *context, int base, int slot)
 {
     faulty_t *f = context;
+    if (f->sends_part && f->failed && slot == f->part)
+        return 1;
     return f->inner->cancel(f->inner->context, base, slot);
 }
 
@@ -306,9 +312,32 @@ static void test_repeated_start(void **state)
     trv_schedule_destroy(schedule);
 }
 
+/* The scratch memory of a run is not freed if a send that failed has sent a part, which still reads it. */
+static void test_part_of_send(void **state)
+{
+    (void)state;
+    trv_torus_t torus;
+    trv_schedule_t *schedule;
+    assert_int_equal(trv_torus_parse("3", &torus), 0);
+    assert_int_equal(trv_schedule_create(&schedule, &torus, "trivance-b", TRV_ALLREDUCE), 0);
+    for (int sends_part = 0; sends_part < 2; sends_part++) {
+        world_t world = world_make_faulty(schedule, 1000, 0, IN_SEND, 1, 1);
+        faulty[1].sends_part = sends_part;
+        world_fill(&world, false);
+        assert_int_equal(trv_plan_start(world.plan[1], world.input[1], world.output[1]), 0);
+        assert_int_equal(trv_plan_test(world.plan[1]), TRV_ERR_TRANSPORT);
+        assert_int_equal(faulty[1].failed, 1);
+        assert_int_equal(faulty[1].allocated != NULL, sends_part);
+        world_destroy(&world);
+        assert_int_equal(faulty[1].allocated != NULL, sends_part);
+        free(faulty[1].allocated);
+    }
+    trv_schedule_destroy(schedule);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_repeated_start), cmocka_unit_test(test_every_point),
-                                       cmocka_unit_test(test_threads)};
+                                       cmocka_unit_test(test_part_of_send), cmocka_unit_test(test_threads)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

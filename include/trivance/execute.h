@@ -27,7 +27,7 @@ extern "C" {
  * Messages of the same (sender, receiver, tag) match in call order. Functions return 0 or a negative TRV_ERR_*;
  * `test` returns 1 if the operation in the slot is complete and 0 if it is not. A send may complete before the
  * receiver posts its receive, but need not; its buffer must not be modified until it completes. `cancel` abandons a
- * pending operation (error paths only). It returns 0 when nothing accesses the operation's buffer any more, or 1 for
+ * pending operation, or the rest of a `send` that has failed (error paths only). It returns 0 when nothing accesses the operation's buffer any more, or 1 for
  * a send that cannot be cancelled and may still read its buffer; the plan then neither frees nor reuses its scratch.
  * Tags are 0 … tags - 1, as passed to `open`: at most TRV_PLAN_TAGS_MAX, and one more (the first) with
  * trv_plan_options_t.check. Plans do not send empty messages.

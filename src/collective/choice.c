@@ -64,6 +64,26 @@ bool trv_choice_is_family(const char *name)
     return family;
 }
 
+/* Appends a hint to the variant of an algorithm whose results do not differ between ranks, if it has one. */
+static void append_consistent_variant(const trv_chooser_t *chooser, const trv_signature_t *signature,
+                                      const char *algorithm, trv_choice_t *choice)
+{
+    static const char *const suffix[] = {"-grouped", ":grouped"};
+    for (size_t i = 0; i < sizeof suffix / sizeof suffix[0]; i++) {
+        char name[TRV_ALGORITHM_NAME_MAX];
+        trv_schedule_t *schedule = NULL;
+        if ((size_t)snprintf(name, sizeof name, "%s%s", algorithm, suffix[i]) >= sizeof name ||
+            trv_schedule_create_on(&schedule, chooser->network, name, signature->collective, 0) < 0)
+            continue;
+        const bool consistent = !trv_signature_objection(signature, schedule, false);
+        trv_schedule_destroy(schedule);
+        if (consistent) {
+            trv_choice_append(choice, " (those of %s do not)", name);
+            return;
+        }
+    }
+}
+
 int trv_choose_named(const trv_chooser_t *chooser, const trv_signature_t *signature, const char *algorithm,
                      const char *source, trv_choice_t *choice)
 {
@@ -73,7 +93,9 @@ int trv_choose_named(const trv_chooser_t *chooser, const trv_signature_t *signat
                                      : trv_signature_objection(signature, schedule, chooser->allow_inconsistent_names);
     if (objection)
         snprintf(choice->reason, sizeof choice->reason, "%s: %s, but %.200s", source, algorithm, objection);
-    else
+    if (objection && code == TRV_OK)
+        append_consistent_variant(chooser, signature, algorithm, choice);
+    if (!objection)
         snprintf(choice->algorithm, sizeof choice->algorithm, "%s", algorithm);
     trv_schedule_destroy(schedule);
     return code;
@@ -118,21 +140,34 @@ static int find_in_family(const query_t *query, const char *family, trv_planner_
     return code < 0 ? code : found;
 }
 
-/* Appends the second best algorithm, such as "; trivance-b would take 25 us"; of equal times the planner chooses the one
- * with fewer steps, then the one that comes first in its list. */
+/* Appends how the second best algorithm compares with the best one, such as "; trivance-b would take 25 us". The planner
+ * decides ties by the number of steps, and then by its order of candidates. */
+static void append_comparison(const trv_planner_choice_t ranked[2], const trv_time_unit_t *unit, trv_choice_t *choice)
+{
+    enum { DIGITS = 4 };
+    char best[TRV_TIME_TEXT_MAX], second[TRV_TIME_TEXT_MAX];
+    snprintf(best, sizeof best, "%.*g", DIGITS, ranked[0].time_ns / unit->ns);
+    snprintf(second, sizeof second, "%.*g", DIGITS, ranked[1].time_ns / unit->ns);
+    if (ranked[0].time_ns < ranked[1].time_ns && strcmp(best, second) == 0)
+        trv_choice_append(choice, "; %s would take %.2g ns longer", ranked[1].algorithm,
+                          ranked[1].time_ns - ranked[0].time_ns);
+    else if (ranked[0].time_ns < ranked[1].time_ns)
+        trv_choice_append(choice, "; %s would take %s %s", ranked[1].algorithm, second, unit->name);
+    else if (ranked[0].steps < ranked[1].steps)
+        trv_choice_append(choice, "; a tie with %s, which takes more steps", ranked[1].algorithm);
+    else
+        trv_choice_append(choice, "; a tie with %s in time and steps, decided by the order of candidates",
+                          ranked[1].algorithm);
+}
+
 static void append_runner_up(const query_t *query, const trv_time_unit_t *unit, trv_choice_t *choice)
 {
     trv_planner_t *planner;
     trv_planner_choice_t ranked[2];
     if (query_planner(query, &planner) < 0)
         return;
-    const int found = trv_planner_rank(planner, query->bytes, 2, ranked);
-    if (found == 2 && ranked[1].time_ns <= ranked[0].time_ns)
-        trv_choice_append(choice, "; %s would take the same time, but %s", ranked[1].algorithm,
-                          ranked[1].steps > ranked[0].steps ? "has more steps" : "comes later in the planner's list");
-    else if (found == 2)
-        trv_choice_append(choice, "; %s would take %.4g %s", ranked[1].algorithm, ranked[1].time_ns / unit->ns,
-                          unit->name);
+    if (trv_planner_rank(planner, query->bytes, 2, ranked) == 2)
+        append_comparison(ranked, unit, choice);
     trv_planner_destroy(planner);
 }
 

@@ -101,7 +101,7 @@ static int read_range(const char *text, const char *what, uint64_t *min, uint64_
     return code;
 }
 
-/* Parses a field after the collective: "0-64k", "[8-64]" or "@trivance-l". */
+/* Parses a field after the collective: "0-64k", "[8-64]" or "@trivance-l-grouped". */
 static int read_field(char *field, trv_rule_t *rule, trv_name_check_t *check)
 {
     size_t length = strlen(field);
@@ -172,7 +172,7 @@ int trv_rules_parse_line(trv_rules_t *rules, const char *line, trv_name_check_t 
                             strstr(trv_last_error(), "did you mean") || strstr(trv_last_error(), "for example")
                                 ? ""
                                 : "; expected COLLECTIVE:SIZES:[RANKS]:@ALGORITHM, for example "
-                                  "allreduce:0-64k:[8-64]:@trivance-l");
+                                  "allreduce:0-64k:[8-64]:@trivance-l-grouped");
         else
             code = trv_rules_add(rules, &rule);
         if (code < 0) {

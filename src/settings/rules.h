@@ -4,7 +4,7 @@
  *
  * One line in the style of UCC (TRIVANCE_TUNE):
  *
- *     allreduce:0-64k:@trivance-l;allreduce:64k-inf:[8-64]:@auto
+ *     allreduce:0-64k:@trivance-l-grouped;allreduce:64k-inf:[8-64]:@auto
  *
  * or a file (TRIVANCE_RULES_FILE) in the format of Open MPI 6, with the extensions "torus", "network" and "paths":
  *

@@ -91,7 +91,7 @@ static const trv_setting_t table[] = {
      check_name, true},
     {"TRIVANCE_TUNE", TRV_SETTING_TEXT, AT(tune), true, "none",
      "rules COLLECTIVE:SIZES:[RANKS]:@ALGORITHM, separated by semicolons",
-     "allreduce:0-64k:@trivance-l;allreduce:64k-inf:[8-64]:@auto",
+     "allreduce:0-64k:@trivance-l-grouped;allreduce:64k-inf:[8-64]:@auto",
      "Rules, of which the first that matches applies; they take precedence over TRIVANCE_ALGORITHM.", check_rules,
      true},
     {"TRIVANCE_RULES_FILE", TRV_SETTING_TEXT, AT(rules_file), true, "none", "a path", "rules.json",

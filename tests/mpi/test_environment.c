@@ -54,7 +54,7 @@ int main(int argc, char **argv)
         const char *name, *torus, *algorithm, *words;
     } cases[] = {
         {"good", "9,2x2,4x4", "bucket", NULL},
-        {"torus", "3x3", "auto", "TRIVANCE_TORUS=3x3 has no torus of 4 ranks"},
+        {"torus", "3x3", "auto", "TRIVANCE_TORUS=3x3 has 9 ranks; this job has 4 ranks on 1 node, and"},
         {"torus-text", "3x", "auto", "TRIVANCE_TORUS: "},
         {"algorithm", "4", "trivance-x", "TRIVANCE_ALGORITHM: there is no algorithm 'trivance-x'"},
     };

@@ -189,7 +189,7 @@ static void test_calls(void)
             in[k] = (float)(test_rank + k);
         trv_mpi_reduction_t call = {TRV_ALLREDUCE, in, out, i == 4 ? 2 : 1000, MPI_FLOAT, MPI_SUM};
         int code = MPI_SUCCESS;
-        if (!trv_mpi_may_dispatch() || !trv_mpi_intercept_reduce(&call, MPI_COMM_WORLD, &code))
+        if (!trv_mpi_may_dispatch() || !trv_mpi_intercept(&(trv_mpi_call_t){.reduction = &call}, MPI_COMM_WORLD, &code))
             code = PMPI_Allreduce(in, out, (int)call.count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
         expect_class(code, MPI_SUCCESS, NULL, "a call");
         expect(out[1] == (float)(test_ranks * (test_ranks - 1) / 2 + test_ranks), "the sum is %g", (double)out[1]);

@@ -73,6 +73,17 @@ program interfaces
     call MPI_Barrier(MPI_COMM_WORLD, ierr)
     call expect(ierr == MPI_SUCCESS, 'barrier')
 
+    ! Collectives that Trivance does not execute.
+    y = rank
+    call MPI_Bcast(y, n, MPI_DOUBLE_PRECISION, ranks - 1, MPI_COMM_WORLD GIVE_ERROR)
+    call expect(all(y == ranks - 1), 'bcast')
+    counts = [(i, i = 1, ranks)]
+    call MPI_Allgatherv(part, rank + 1, MPI_INTEGER, gathered, counts, [(i*n, i = 0, ranks - 1)], MPI_INTEGER, &
+        MPI_COMM_WORLD, ierr)
+    call expect(all(gathered(rank*n + 1:rank*n + rank + 1) == part(1:rank + 1)), 'allgatherv')
+    call MPI_Ibcast(y, n, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, request, ierr)
+    call MPI_Wait(request, MPI_STATUS_IGNORE, ierr)
+
     call MPI_Allreduce(wrong, all_wrong, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
     if (rank == 0) print '(a, i0, a)', 'fortran: ', all_wrong, ' wrong'
     call MPI_Finalize(ierr)

@@ -95,7 +95,7 @@ differs() {
 # expect_dispatched: Trivance executes the calls (those of the API always).
 expect_dispatched() {
     expect_line '^[a-z]*: [1-9][0-9]* right, 0 errors'
-    [ "$interface" = api ] || expect_line '^trivance:   all[a-z]* *[^ m]'
+    [ "$interface" = api ] || expect_line '^trivance:   MPI_All[a-z]* *[^ m]'
 }
 loud=TRIVANCE_DEBUG=info
 
@@ -237,7 +237,7 @@ hints)
         expect_line "^hints=$situation: [1-9][0-9]* right, $errors errors"
     done
     expect_line '^hints=2:swing-b:swing-b: [1-9][0-9]* right, 0 errors'
-    [ "$interface" = api ] || expect_line '^trivance:   all[a-z]* *swing-b'
+    [ "$interface" = api ] || expect_line '^trivance:   MPI_All[a-z]* *swing-b'
     ;;
 error)
     # TRIVANCE_FALLBACK=error ends the job, whichever rank differs: rank 2 under the drop-in, rank 0 as the component.

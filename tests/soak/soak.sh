@@ -76,7 +76,7 @@ while read -r _ share ranks threads calls setting; do
         code=$?
         run_text="seed $seed, $ranks ranks, $threads threads, --calls $calls, $setting"
         read -r more wrong < <(sed -n 's/.*: \([0-9]*\) calls compared, \([0-9]*\) differ$/\1 \2/p' "$log")
-        grep -q '^trivance:   all[a-z]* *[^ m]' "$log" && executed=$((executed + 1))
+        grep -q '^trivance:   [MPI_]*[Aa]ll[a-z]* *[^ m]' "$log" && executed=$((executed + 1))
         if [ $code != 0 ]; then
             failed=$((failed + 1))
             echo "soak.sh: exit code $code, $run_text:"

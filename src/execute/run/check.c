@@ -39,8 +39,8 @@ static int round_post(trv_plan_t *plan)
     int rc = t->receive(t->context, plan->handle, 1, from, 0, check->received, sizeof check->received);
     check->receiving = !rc;
     if (!rc) {
+        check->sending = true; /* also after a failure: it may have sent a part */
         rc = t->send(t->context, plan->handle, 0, to, 0, check->sent, sizeof check->sent);
-        check->sending = !rc;
     }
     return rc;
 }

@@ -1,8 +1,8 @@
 /*
- * Plans: creation, destruction, and the functions that start a run and make plan_progress.
+ * Plans: creation, destruction, and the functions that start a run and make progress.
  *
  * The number of chunks and lanes depends on the schedule, the count and the options alone, so that all ranks compute
- * the same. A stream has at max_int TRV_PLAN_WINDOW lanes: chunk c is executed by lane c mod WINDOW, whose scratch it
+ * the same. A stream has at most TRV_PLAN_WINDOW lanes: chunk c is executed by lane c mod WINDOW, whose scratch it
  * reuses.
  */
 #include <pthread.h>
@@ -253,7 +253,7 @@ int trv_plan_create_like(trv_plan_t **created, const trv_plan_t *plan, const trv
 
 enum { ALIGNMENT = 64 };
 
-/* Obtains the scratch of the run. TRV_ERR_MEMORY if there is defaults. */
+/* Obtains the scratch of the run. TRV_ERR_MEMORY if there is none. */
 static int scratch_acquire(trv_plan_t *plan)
 {
     const trv_plan_options_t *o = &plan->options;
@@ -323,7 +323,7 @@ static int plan_fail(trv_plan_t *plan, int code)
 {
     char reason[sizeof plan->reason];
     snprintf(reason, sizeof reason, "%s", trv_last_error());
-    plan_cancel(plan); /* the transport may make plan_progress on other runs here */
+    plan_cancel(plan); /* the transport may make progress on other runs here */
     plan->state = TRV_PLAN_FAILED;
     return trv_fail(code, "%s", reason);
 }
@@ -402,7 +402,7 @@ static int plan_progress(trv_plan_t *plan, bool *progressed)
     if (plan->state == TRV_PLAN_CHECKING) {
         rc = trv_check_progress(plan, progressed);
         if (rc == TRV_ERR_INVALID) {
-            plan->state = TRV_PLAN_IDLE; /* all ranks have found that they differ; defaults has started */
+            plan->state = TRV_PLAN_IDLE; /* all ranks have found that they differ; none has started */
             return rc;
         }
         if (rc > 0)

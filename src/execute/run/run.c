@@ -103,12 +103,12 @@ static void post_sends(trv_plan_t *plan, trv_lane_t *lane, const trv_stage_t *st
             t->port(t->context, plan->handle, send->port);
         int rc = t->send(t->context, plan->handle, slot_of(plan, lane, i), send->peer, tag_of(plan, lane),
                          address(plan, lane, send), bytes);
+        lane->pending_send[i / 64] |= (uint64_t)1 << (i % 64); /* also after a failure: it may have sent a part */
+        lane->sending++;
         if (rc) {
             run_fail(plan, rc);
             return;
         }
-        lane->pending_send[i / 64] |= (uint64_t)1 << (i % 64);
-        lane->sending++;
     }
 }
 

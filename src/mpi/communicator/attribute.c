@@ -14,12 +14,14 @@
 #include "mpi/communicator/attribute.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "collective/memory.h"
 #include "collective/scratch.h"
 #include "base/error.h"
+#include "base/text/parse.h"
 #include "mpi/communicator/initialize.h"
 #include "mpi/communicator/compare.h"
 #include "mpi/communicator/job_fabric.h"
@@ -60,13 +62,25 @@ static int on_delete(MPI_Comm comm, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
+/* Formats a size with three digits in the largest unit in which it is 1 or more. Returns `text`. */
+static const char *format_size(double bytes, char text[TRV_BYTES_TEXT_MAX])
+{
+    static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+    int i = 0;
+    for (; i < 4 && bytes >= 1000; i++)
+        bytes /= 1024;
+    snprintf(text, TRV_BYTES_TEXT_MAX, "%.3g %s", bytes, unit[i]);
+    return text;
+}
+
 static void report_memory(void)
 {
-    const double mib = 1024 * 1024;
+    char peak[TRV_BYTES_TEXT_MAX], limit[TRV_BYTES_TEXT_MAX];
     if (trv_memory_peak() > 0 && trv_mpi_log_enabled(TRV_DEBUG_INFO, trv_mpi_log_rank()))
-        trv_mpi_log_line("plans and their scratch memory used up to %.1f MiB in this process; TRIVANCE_MEMORY limits "
-                         "the memory that is kept to %.0f MiB",
-                         (double)trv_memory_peak() / mib, (double)trv_mpi_settings()->memory_bytes / mib);
+        trv_mpi_log_line("plans and their scratch memory used up to %s in this process; TRIVANCE_MEMORY limits the "
+                         "memory that is kept between calls to %s",
+                         format_size((double)trv_memory_peak(), peak),
+                         format_size((double)trv_mpi_settings()->memory_bytes, limit));
 }
 
 /* MPI_Finalize deletes the attributes of MPI_COMM_SELF before anything else. */
@@ -200,6 +214,7 @@ static int create_keys(void)
         if (code == MPI_SUCCESS)
             state_key = key;
         trv_memory_limit(trv_mpi_settings()->memory_bytes);
+        trv_mpi_log_observe();
     }
     pthread_mutex_unlock(&lock);
     if (code != MPI_SUCCESS)

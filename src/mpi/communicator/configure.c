@@ -29,8 +29,9 @@ bool trv_mpi_state_spans_world(const trv_mpi_state_t *state)
 
 static void log_info(const trv_mpi_state_t *state, const char *text)
 {
+    char label[TRV_MPI_LABEL_MAX];
     if (trv_mpi_settings()->info && state->rank == 0)
-        trv_mpi_log_line("communicator of %d ranks: %s", state->ranks, text);
+        trv_mpi_log_line("%s: %s", trv_mpi_state_label(state, label), text);
 }
 
 /* ---- Torus ------------------------------------------------------------------------------------------------------- */

@@ -28,14 +28,50 @@ int trv_mpi_class(int code)
     }
 }
 
+/* ---- Label ------------------------------------------------------------------------------------------------------- */
+
+#define NAME_SHOWN  24 /* bytes of a communicator's name */
+#define RANKS_SHOWN 4
+
+/* The name that the program has given to a communicator, as " 'rows'". Empty: it has none; Open MPI's default names are
+ * no names. */
+static void format_name(MPI_Comm comm, char text[NAME_SHOWN + 4])
+{
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    int length = 0;
+    *text = '\0';
+    if (comm != MPI_COMM_NULL && PMPI_Comm_get_name(comm, name, &length) == MPI_SUCCESS && *name &&
+        strncmp(name, "MPI_COMM_", 9) != 0 && strncmp(name, "MPI COMMUNICATOR ", 17) != 0)
+        snprintf(text, NAME_SHOWN + 4, " '%.*s'", NAME_SHOWN, name);
+}
+
+/* The first ranks in MPI_COMM_WORLD, as " of ranks 0,4,8,…". Empty: the communicator has the ranks of MPI_COMM_WORLD, in
+ * their order, or they are not known. */
+static void format_members(const trv_mpi_state_t *state, char text[80])
+{
+    const trv_mpi_members_t *members = state->members;
+    int used = 0;
+    *text = '\0';
+    if (!members || members->domain != trv_mpi_job_domain() || (!members->of && state->ranks == members->domain->ranks))
+        return;
+    const int shown = state->ranks <= RANKS_SHOWN ? state->ranks : RANKS_SHOWN - 1;
+    for (int r = 0; r < shown; r++)
+        used += snprintf(text + used, (size_t)(80 - used), "%s%d", r ? "," : " of ranks ",
+                         members->of ? members->of[r] : r);
+    if (shown < state->ranks)
+        snprintf(text + used, (size_t)(80 - used), ",…");
+}
+
 const char *trv_mpi_state_label(const trv_mpi_state_t *state, char text[TRV_MPI_LABEL_MAX])
 {
-    char torus[TRV_TORUS_TEXT_MAX];
+    char torus[TRV_TORUS_TEXT_MAX], name[NAME_SHOWN + 4], members[80];
     int cuts = 0;
     for (int i = 0; i < state->config.network.slow_links; i++)
         cuts += isinf(state->config.network.slow_link[i].factor) != 0;
     trv_torus_format(&state->config.network.torus, torus, sizeof torus);
-    snprintf(text, TRV_MPI_LABEL_MAX, "comm %d (%d rank%s%s%s%s)", state->number, state->ranks,
+    format_name(state->user, name);
+    format_members(state, members);
+    snprintf(text, TRV_MPI_LABEL_MAX, "comm %d%s%s (%d rank%s%s%s%s)", state->number, name, members, state->ranks,
              state->ranks == 1 ? "" : "s", state->config.torus_known ? ", " : "",
              state->config.torus_known ? torus : "", state->config.torus_known && cuts ? " with a cut" : "");
     return text;

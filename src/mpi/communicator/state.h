@@ -142,8 +142,10 @@ int trv_mpi_state_fail_memory(trv_mpi_state_t *state);
 /* Sets and returns the error of later calls on a broken communicator. */
 int trv_mpi_state_broken(void);
 
-/* The communicator as it is named in the log, for example "comm 4 (64 ranks, 8x8m)". */
-#define TRV_MPI_LABEL_MAX (80 + TRV_TORUS_TEXT_MAX)
+/* The communicator as it is named in the log, for example "comm 1 (64 ranks, 8x8m)" if it has the ranks of
+ * MPI_COMM_WORLD, otherwise "comm 4 'rows' of ranks 0,8,16,… (8 ranks, 8)". The number counts the communicators of the
+ * process, so ranks may have different numbers for the same communicator. */
+#define TRV_MPI_LABEL_MAX (190 + TRV_TORUS_TEXT_MAX)
 const char *trv_mpi_state_label(const trv_mpi_state_t *state, char text[TRV_MPI_LABEL_MAX]);
 
 /* MPI's error class for an error code of the core. */

@@ -233,6 +233,22 @@ static int lowest_on_node(MPI_Comm comm, int rank, int *lowest)
     return exchange_error(made, FIND_NODES);
 }
 
+/* Describes a torus, or a list of tori, that fits neither the ranks nor the nodes of the job. */
+static void describe_misfit(char *text, size_t size, int ranks, int nodes)
+{
+    const char *list = trv_mpi_settings()->torus;
+    trv_torus_t torus;
+    char sizes[40] = "";
+    if (!strchr(list, ',') && trv_torus_parse(list, &torus) == TRV_OK)
+        snprintf(sizes, sizeof sizes, "has %d ranks", torus.ranks);
+    snprintf(
+        text, size,
+        "TRIVANCE_TORUS=%.80s %s; this job has %d rank%s on %d node%s, and the product of the sizes must be one of "
+        "these numbers, for example %d",
+        list, *sizes ? sizes : "lists no torus that fits", ranks, ranks == 1 ? "" : "s", nodes, nodes == 1 ? "" : "s",
+        ranks);
+}
+
 /* Handles a torus with a coordinate for every node instead of every rank: a rank's coordinate is the number of its
  * node. Collective over all ranks of the job. */
 static int find_nodes(MPI_Comm comm, int rank, int ranks, trv_mpi_world_t *world)
@@ -258,10 +274,7 @@ static int find_nodes(MPI_Comm comm, int rank, int ranks, trv_mpi_world_t *world
     if (code < 0 || trv_torus_from_list(trv_mpi_settings()->torus, nodes, &world->network.torus) > 0)
         return code;
     world->code = TRV_ERR_ARGUMENT;
-    snprintf(world->fault, sizeof world->fault,
-             "TRIVANCE_TORUS=%.80s has no torus of %d ranks (nor of %d, the number of "
-             "nodes); the product of its sizes must be the number of ranks",
-             trv_mpi_settings()->torus, ranks, nodes);
+    describe_misfit(world->fault, sizeof world->fault, ranks, nodes);
     return TRV_OK;
 }
 

@@ -25,6 +25,7 @@ typedef struct trv_coll_module {
     mca_coll_base_module_t super;
     mca_coll_base_comm_coll_t lower; /* the communicator's functions with lower priority, for calls that fall back */
     bool enabled;                    /* the modules in `lower` are retained */
+    bool counts;                     /* it has the functions that only count calls, too */
 } trv_coll_module_t;
 
 OBJ_CLASS_DECLARATION(trv_coll_module_t);
@@ -34,10 +35,10 @@ mca_coll_base_module_t *trv_coll_comm_query(ompi_communicator_t *comm, int *prio
 /* Called when the component is closed. */
 void trv_coll_modules_end(void);
 
-/* Creates the request of a non-blocking call, which is started, or of a persistent call. False: fall back. True: *code
- * is the return value of the call. */
-bool trv_coll_request(const trv_mpi_call_t *call, ompi_communicator_t *comm, bool persistent, ompi_request_t **request,
-                      int *code);
+/* Creates the request of a call of the MPI function `name`: a non-blocking one, which is started, or a persistent one.
+ * False: fall back. True: *code is the return value of the call. */
+bool trv_coll_request(const char *name, const trv_mpi_call_t *call, ompi_communicator_t *comm, bool persistent,
+                      ompi_request_t **request, int *code);
 /* Called when the component is closed. */
 void trv_coll_requests_end(void);
 

@@ -1,146 +1,137 @@
 /*
- * The module of each communicator, with the functions that Open MPI calls.
+ * The module of each communicator, with the functions that Open MPI calls. Those of collectives without schedules are
+ * defined only if this process counts calls for the table at MPI_Finalize.
  */
 #include "mpi/component/coll.h"
 
+#include <dlfcn.h>
+#include <link.h>
 #include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
 
+#include "mpi/front/collectives.h"
 #include "mpi/front/intercept.h"
 #include "mpi/settings/job_settings.h"
 
-/* The supported collectives, as they are named in the fields of Open MPI's modules. */
-#define EACH_COLLECTIVE(each)                                                                                          \
-    each(allreduce) each(reduce_scatter_block) each(allgather) each(barrier) each(iallreduce)                          \
-        each(ireduce_scatter_block) each(iallgather) each(allreduce_init) each(reduce_scatter_block_init)              \
-            each(allgather_init)
+/* The collectives that the component defines. The order of `each` is that of mpi/front/collectives.h. */
+#define DISPATCHED(each)                                                                                               \
+    each(Allreduce, allreduce, ALLREDUCE, REDUCTION)                                                                   \
+        each(Reduce_scatter_block, reduce_scatter_block, REDUCE_SCATTER_BLOCK, REDUCTION)                              \
+            each(Allgather, allgather, ALLGATHER, GATHER)
+#define COUNTED(each) each(Reduce_scatter, reduce_scatter, REDUCE_SCATTER, REDUCTION_COUNTS) TRV_MPI_COUNTED(each)
 
 static const mca_coll_base_comm_coll_t *lower(const mca_coll_base_module_t *module)
 {
     return &((const trv_coll_module_t *)module)->lower;
 }
 
-/* ---- Blocking ---------------------------------------------------------------------------------------------------- */
+/* ---- Callers ----------------------------------------------------------------------------------------------------- */
 
-static int allreduce(const void *sbuf, void *rbuf, int count, ompi_datatype_t *type, ompi_op_t *op,
-                     ompi_communicator_t *comm, mca_coll_base_module_t *module)
+/* The machine code of an MPI function, from which the program's calls come. Open MPI calls the module from its other
+ * functions, too, for example in MPI_Comm_split; those calls are not the program's, and neither are Trivance's own. */
+typedef struct caller {
+    _Atomic(const char *) first, end; /* NULL: not known yet */
+} caller_t;
+
+static void find_caller(caller_t *caller, const char *function)
 {
-    int code;
-    if (trv_mpi_intercept_reduce(&(trv_mpi_reduction_t){TRV_ALLREDUCE, sbuf, rbuf, count, type, op}, comm, &code))
-        return code;
-    return lower(module)->coll_allreduce(sbuf, rbuf, count, type, op, comm, lower(module)->coll_allreduce_module);
+    char name[64];
+    Dl_info info;
+    const ElfW(Sym) *symbol = NULL;
+    snprintf(name, sizeof name, "P%s", function);
+    const char *first = dlsym(RTLD_DEFAULT, name);
+    const bool found = first && dladdr1(first, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol &&
+                       symbol->st_size > 0;
+    atomic_store(&caller->end, found ? first + symbol->st_size : (const char *)UINTPTR_MAX);
+    atomic_store(&caller->first, found ? first : (const char *)1);
 }
 
-static int reduce_scatter_block(const void *sbuf, void *rbuf, int count, ompi_datatype_t *type, ompi_op_t *op,
-                                ompi_communicator_t *comm, mca_coll_base_module_t *module)
+/* Begins the span of a call that returns to `address`. */
+static void begin(trv_mpi_span_t *span, const char *function, caller_t *caller, const void *address)
 {
-    int code;
-    if (trv_mpi_intercept_reduce(&(trv_mpi_reduction_t){TRV_REDUCE_SCATTER, sbuf, rbuf, count, type, op}, comm, &code))
-        return code;
-    return lower(module)->coll_reduce_scatter_block(sbuf, rbuf, count, type, op, comm,
-                                                    lower(module)->coll_reduce_scatter_block_module);
+    span->active = false;
+    if (!atomic_load_explicit(&trv_mpi_observes, memory_order_relaxed))
+        return;
+    if (!atomic_load(&caller->first))
+        find_caller(caller, function);
+    const bool program = !trv_mpi_intercept_is_inside() && (const char *)address > atomic_load(&caller->first) &&
+                         (const char *)address <= atomic_load(&caller->end);
+    trv_mpi_span_begin(span, program ? function : NULL);
 }
 
-static int allgather(const void *sbuf, int scount, ompi_datatype_t *stype, void *rbuf, int rcount,
-                     ompi_datatype_t *rtype, ompi_communicator_t *comm, mca_coll_base_module_t *module)
-{
-    int code;
-    if (trv_mpi_intercept_allgather(&(trv_mpi_gather_t){sbuf, rbuf, scount, rcount, stype, rtype}, comm, &code))
-        return code;
-    return lower(module)->coll_allgather(sbuf, scount, stype, rbuf, rcount, rtype, comm,
-                                         lower(module)->coll_allgather_module);
-}
+/* ---- The functions ----------------------------------------------------------------------------------------------- */
 
-static int barrier(ompi_communicator_t *comm, mca_coll_base_module_t *module)
-{
-    int code;
-    if (trv_mpi_intercept_barrier(comm, &code))
-        return code;
-    return lower(module)->coll_barrier(comm, lower(module)->coll_barrier_module);
-}
+/* Defines the function `name` of the module, for the MPI function LABEL. `RUN`: an expression that is true if Trivance
+ * has executed the call and set `code`. */
+#define FUNCTION(name, LABEL, HAS_SCHEDULES, RUN, ARGUMENTS, ...)                                                      \
+    static int call_##name(__VA_ARGS__, mca_coll_base_module_t *module)                                                \
+    {                                                                                                                  \
+        static caller_t caller;                                                                                        \
+        int code;                                                                                                      \
+        trv_mpi_span_t span;                                                                                           \
+        begin(&span, LABEL, &caller, __builtin_return_address(0));                                                     \
+        if (!(RUN))                                                                                                    \
+            code = lower(module)->coll_##name(ARGUMENTS, lower(module)->coll_##name##_module);                         \
+        trv_mpi_intercept_end(&span, HAS_SCHEDULES, comm);                                                             \
+        return code;                                                                                                   \
+    }
 
-/* ---- Non-blocking ------------------------------------------------------------------------------------------------ */
+#define LIST(...) __VA_ARGS__
+
+#define BLOCKING_AS(Name, name, FORM, HAS_SCHEDULES, RUN)                                                              \
+    FUNCTION(name, "MPI_" #Name, HAS_SCHEDULES, RUN, LIST(TRV_MPI_ARGUMENTS_##FORM),                                   \
+             TRV_MPI_PARAMETERS_##FORM(int, int))
+#define NONBLOCKING_AS(Name, name, FORM, HAS_SCHEDULES, RUN)                                                           \
+    FUNCTION(i##name, "MPI_I" #name, HAS_SCHEDULES, RUN, LIST(TRV_MPI_ARGUMENTS_##FORM, request),                      \
+             TRV_MPI_PARAMETERS_##FORM(int, int), MPI_Request *request)
+#define PERSISTENT_AS(Name, name, FORM, HAS_SCHEDULES, RUN)                                                            \
+    FUNCTION(name##_init, "MPIX_" #Name "_init", HAS_SCHEDULES, RUN, LIST(TRV_MPI_ARGUMENTS_##FORM, info, request),    \
+             TRV_MPI_PARAMETERS_##FORM(int, int), MPI_Info info, MPI_Request *request)
+
+#define CALL(Name) &(const trv_mpi_call_t)TRV_MPI_CALL_##Name
 
 /* Whether Open MPI may have made this call to agree on a context id. It makes such calls in its progress function, at
  * different points between the program's calls on each rank, so they must not be dispatched. */
-static bool is_internal(int count, const ompi_datatype_t *type, const ompi_op_t *op)
+static bool is_internal(const trv_mpi_call_t *call)
 {
-    return count <= 2 && type == MPI_INT && (op == MPI_MAX || op == MPI_MIN);
+    const trv_mpi_reduction_t *reduction = call->reduction;
+    return reduction && reduction->collective == TRV_ALLREDUCE && reduction->count <= 2 &&
+           reduction->datatype == MPI_INT && (reduction->op == MPI_MAX || reduction->op == MPI_MIN);
 }
 
-static int iallreduce(const void *sbuf, void *rbuf, int count, ompi_datatype_t *type, ompi_op_t *op,
-                      ompi_communicator_t *comm, ompi_request_t **request, mca_coll_base_module_t *module)
-{
-    trv_mpi_reduction_t call = {TRV_ALLREDUCE, sbuf, rbuf, count, type, op};
-    int code;
-    if (!is_internal(count, type, op) &&
-        trv_coll_request(&(trv_mpi_call_t){.reduction = &call}, comm, false, request, &code))
-        return code;
-    return lower(module)->coll_iallreduce(sbuf, rbuf, count, type, op, comm, request,
-                                          lower(module)->coll_iallreduce_module);
-}
+#define BLOCKING(Name, name, NAME, FORM) BLOCKING_AS(Name, name, FORM, true, trv_mpi_intercept(CALL(Name), comm, &code))
+#define NONBLOCKING(Name, name, NAME, FORM)                                                                            \
+    NONBLOCKING_AS(Name, name, FORM, true,                                                                             \
+                   !is_internal(CALL(Name)) &&                                                                         \
+                       trv_coll_request("MPI_I" #name, CALL(Name), comm, false, request, &code))
+#define PERSISTENT(Name, name, NAME, FORM)                                                                             \
+    PERSISTENT_AS(Name, name, FORM, true,                                                                              \
+                  trv_coll_request("MPIX_" #Name "_init", CALL(Name), comm, true, request, &code))
 
-static int ireduce_scatter_block(const void *sbuf, void *rbuf, int count, ompi_datatype_t *type, ompi_op_t *op,
-                                 ompi_communicator_t *comm, ompi_request_t **request, mca_coll_base_module_t *module)
-{
-    trv_mpi_reduction_t call = {TRV_REDUCE_SCATTER, sbuf, rbuf, count, type, op};
-    int code;
-    if (trv_coll_request(&(trv_mpi_call_t){.reduction = &call}, comm, false, request, &code))
-        return code;
-    return lower(module)->coll_ireduce_scatter_block(sbuf, rbuf, count, type, op, comm, request,
-                                                     lower(module)->coll_ireduce_scatter_block_module);
-}
+#define COUNTED_BLOCKING(Name, name, NAME, FORM)    BLOCKING_AS(Name, name, FORM, false, false)
+#define COUNTED_NONBLOCKING(Name, name, NAME, FORM) NONBLOCKING_AS(Name, name, FORM, false, false)
+#define COUNTED_PERSISTENT(Name, name, NAME, FORM)  PERSISTENT_AS(Name, name, FORM, false, false)
 
-static int iallgather(const void *sbuf, int scount, ompi_datatype_t *stype, void *rbuf, int rcount,
-                      ompi_datatype_t *rtype, ompi_communicator_t *comm, ompi_request_t **request,
-                      mca_coll_base_module_t *module)
-{
-    trv_mpi_gather_t gather = {sbuf, rbuf, scount, rcount, stype, rtype};
-    int code;
-    if (trv_coll_request(&(trv_mpi_call_t){.gather = &gather}, comm, false, request, &code))
-        return code;
-    return lower(module)->coll_iallgather(sbuf, scount, stype, rbuf, rcount, rtype, comm, request,
-                                          lower(module)->coll_iallgather_module);
-}
-
-/* ---- Persistent -------------------------------------------------------------------------------------------------- */
-
-static int allreduce_init(const void *sbuf, void *rbuf, int count, ompi_datatype_t *type, ompi_op_t *op,
-                          ompi_communicator_t *comm, ompi_info_t *info, ompi_request_t **request,
-                          mca_coll_base_module_t *module)
-{
-    trv_mpi_reduction_t call = {TRV_ALLREDUCE, sbuf, rbuf, count, type, op};
-    int code;
-    if (trv_coll_request(&(trv_mpi_call_t){.reduction = &call}, comm, true, request, &code))
-        return code;
-    return lower(module)->coll_allreduce_init(sbuf, rbuf, count, type, op, comm, info, request,
-                                              lower(module)->coll_allreduce_init_module);
-}
-
-static int reduce_scatter_block_init(const void *sbuf, void *rbuf, int count, ompi_datatype_t *type, ompi_op_t *op,
-                                     ompi_communicator_t *comm, ompi_info_t *info, ompi_request_t **request,
-                                     mca_coll_base_module_t *module)
-{
-    trv_mpi_reduction_t call = {TRV_REDUCE_SCATTER, sbuf, rbuf, count, type, op};
-    int code;
-    if (trv_coll_request(&(trv_mpi_call_t){.reduction = &call}, comm, true, request, &code))
-        return code;
-    return lower(module)->coll_reduce_scatter_block_init(sbuf, rbuf, count, type, op, comm, info, request,
-                                                         lower(module)->coll_reduce_scatter_block_init_module);
-}
-
-static int allgather_init(const void *sbuf, int scount, ompi_datatype_t *stype, void *rbuf, int rcount,
-                          ompi_datatype_t *rtype, ompi_communicator_t *comm, ompi_info_t *info,
-                          ompi_request_t **request, mca_coll_base_module_t *module)
-{
-    trv_mpi_gather_t gather = {sbuf, rbuf, scount, rcount, stype, rtype};
-    int code;
-    if (trv_coll_request(&(trv_mpi_call_t){.gather = &gather}, comm, true, request, &code))
-        return code;
-    return lower(module)->coll_allgather_init(sbuf, scount, stype, rbuf, rcount, rtype, comm, info, request,
-                                              lower(module)->coll_allgather_init_module);
-}
+DISPATCHED(BLOCKING)
+TRV_MPI_BARRIER(BLOCKING)
+DISPATCHED(NONBLOCKING)
+DISPATCHED(PERSISTENT)
+COUNTED(COUNTED_BLOCKING)
+COUNTED(COUNTED_NONBLOCKING)
+COUNTED(COUNTED_PERSISTENT)
+TRV_MPI_BARRIER(COUNTED_NONBLOCKING)
+TRV_MPI_BARRIER(COUNTED_PERSISTENT)
 
 /* ---- Modules ----------------------------------------------------------------------------------------------------- */
+
+/* Calls `each` with the names of the module's functions, as Open MPI names their fields: those that dispatch, and those
+ * that only count calls, which the module defines if this process counts. */
+#define ALL_FORMS(Name, name, NAME, FORM)     EACH(name) EACH(i##name) EACH(name##_init)
+#define BLOCKING_FORM(Name, name, NAME, FORM) EACH(name)
+#define OTHER_FORMS(Name, name, NAME, FORM)   EACH(i##name) EACH(name##_init)
+#define EACH_DISPATCHED                       DISPATCHED(ALL_FORMS) TRV_MPI_BARRIER(BLOCKING_FORM)
+#define EACH_COUNTED                          COUNTED(ALL_FORMS) TRV_MPI_BARRIER(OTHER_FORMS)
 
 /* Open MPI enables modules from the lowest priority to the highest, so *comm->c_coll contains the functions to which
  * calls fall back. */
@@ -148,11 +139,16 @@ static int module_enable(mca_coll_base_module_t *module, ompi_communicator_t *co
 {
     trv_coll_module_t *own = (trv_coll_module_t *)module;
     own->lower = *comm->c_coll;
-#define IS_THERE(name) &&own->lower.coll_##name && own->lower.coll_##name##_module
-    if (!(true EACH_COLLECTIVE(IS_THERE)))
+#define EACH(name) &&own->lower.coll_##name && own->lower.coll_##name##_module
+    if (!(true EACH_DISPATCHED) || (own->counts && !(true EACH_COUNTED)))
         return OMPI_ERR_NOT_FOUND;
-#define RETAIN(name) OBJ_RETAIN(own->lower.coll_##name##_module);
-    EACH_COLLECTIVE(RETAIN)
+#undef EACH
+#define EACH(name) OBJ_RETAIN(own->lower.coll_##name##_module);
+    EACH_DISPATCHED
+    if (own->counts) {
+        EACH_COUNTED
+    }
+#undef EACH
     own->enabled = true;
     return OMPI_SUCCESS;
 }
@@ -160,17 +156,26 @@ static int module_enable(mca_coll_base_module_t *module, ompi_communicator_t *co
 static void module_construct(trv_coll_module_t *module)
 {
     module->enabled = false;
+    module->counts = trv_mpi_settings()->info;
     module->super.coll_module_enable = module_enable;
-#define SET(name) module->super.coll_##name = name;
-    EACH_COLLECTIVE(SET)
+#define EACH(name) module->super.coll_##name = call_##name;
+    EACH_DISPATCHED
+    if (module->counts) {
+        EACH_COUNTED
+    }
+#undef EACH
 }
 
 static void module_destruct(trv_coll_module_t *module)
 {
     if (!module->enabled)
         return;
-#define RELEASE(name) OBJ_RELEASE(module->lower.coll_##name##_module);
-    EACH_COLLECTIVE(RELEASE)
+#define EACH(name) OBJ_RELEASE(module->lower.coll_##name##_module);
+    EACH_DISPATCHED
+    if (module->counts) {
+        EACH_COUNTED
+    }
+#undef EACH
 }
 
 OBJ_CLASS_INSTANCE(trv_coll_module_t, mca_coll_base_module_t, module_construct, module_destruct);

@@ -79,16 +79,16 @@ static void request_done(void *context, int class)
 
 /* ---- Creating ---------------------------------------------------------------------------------------------------- */
 
-bool trv_coll_request(const trv_mpi_call_t *call, ompi_communicator_t *comm, bool persistent, ompi_request_t **made,
-                      int *code)
+bool trv_coll_request(const char *name, const trv_mpi_call_t *call, ompi_communicator_t *comm, bool persistent,
+                      ompi_request_t **made, int *code)
 {
     trv_coll_request_t *request = OBJ_NEW(trv_coll_request_t);
     if (!request) {
-        trv_mpi_intercept_post(call, comm, persistent, NULL, NULL, code);
+        trv_mpi_intercept_post(name, call, comm, persistent, NULL, NULL, code);
         return *code != MPI_SUCCESS;
     }
     ompi_request_t *base = &request->super.super;
-    request->request = trv_mpi_intercept_post(call, comm, persistent, request_done, base, code);
+    request->request = trv_mpi_intercept_post(name, call, comm, persistent, request_done, base, code);
     if (!request->request) {
         OBJ_RELEASE(request);
         return *code != MPI_SUCCESS;

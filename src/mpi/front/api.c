@@ -12,6 +12,8 @@
 #include "mpi/front/library.h"
 #include "mpi/front/dispatch.h"
 #include "mpi/reports/log.h"
+#include "mpi/reports/log_table.h"
+#include "schedule/collective.h"
 #include "mpi/settings/job_settings.h"
 
 /* Logs once per process that calls on intercommunicators use the MPI library. */
@@ -28,10 +30,15 @@ static void log_intercommunicator(MPI_Comm comm)
 static int run_call(const trv_mpi_call_t *call, MPI_Comm comm)
 {
     int code;
-    if (trv_mpi_dispatch(call, comm, &code))
-        return code;
-    log_intercommunicator(comm);
-    return call->gather ? trv_mpi_library_gather(call->gather, comm) : trv_mpi_library_run(call->reduction, comm);
+    trv_mpi_span_t span;
+    const trv_collective_t collective = call->gather ? TRV_ALLGATHER : call->reduction->collective;
+    trv_mpi_span_begin(&span, trv_collective_shape(collective)->name);
+    if (!trv_mpi_dispatch(call, comm, &code)) {
+        log_intercommunicator(comm);
+        code = call->gather ? trv_mpi_library_gather(call->gather, comm) : trv_mpi_library_run(call->reduction, comm);
+    }
+    trv_mpi_span_end(&span, "no schedule was decided");
+    return code;
 }
 
 static int reduction(trv_collective_t collective, const void *sendbuf, void *recvbuf, MPI_Count count,

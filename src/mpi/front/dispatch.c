@@ -139,6 +139,7 @@ static int run_schedule(trv_mpi_decision_t *decision, const trv_mpi_call_t *call
     trv_mpi_operation_t *operation = trv_mpi_decision_take(decision, state, count, datatype, op);
     if (!operation)
         return trv_mpi_class(trv_mpi_state_fail_memory(state));
+    operation->tally = trv_mpi_log_row(operation->tally);
     trv_mpi_operation_count(operation);
     int code = begin_buffers(&buffers, call, state, &operation->arguments, contiguous);
     if (code == TRV_OK)
@@ -176,6 +177,7 @@ static bool dispatch_checked(const trv_mpi_call_t *call, trv_mpi_state_t *state,
     if (!decision->spec.schedule) {
         trv_mpi_operation_t fallback = decision->mpi; /* a copy: other threads and duplicates use the original */
         fallback.state = state;
+        fallback.tally = trv_mpi_log_row(fallback.tally);
         fallback.arguments.count = arguments.count;
         trv_mpi_operation_count(&fallback);
         return false;

@@ -30,6 +30,8 @@ void trv_mpi_intercept_init(bool enabled)
     depth--;
 }
 
+bool trv_mpi_intercept_is_inside(void) { return depth > 0; }
+
 /* Warns once per process about calls of a program that did not call MPI_Init. */
 static void warn_without_init(MPI_Comm comm)
 {
@@ -86,10 +88,9 @@ static bool is_valid(const trv_mpi_call_t *call)
  * its arguments are invalid. */
 static bool is_checked(void) { return trv_mpi_is_active() && trv_mpi_settings()->check; }
 
-bool trv_mpi_intercept_reduce(const trv_mpi_reduction_t *reduction, MPI_Comm comm, int *code)
+bool trv_mpi_intercept(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
 {
-    const trv_mpi_call_t call = {.reduction = reduction};
-    return (is_valid(&call) || is_checked()) && blocking(&call, comm, code);
+    return (is_valid(call) || is_checked()) && blocking(call, comm, code);
 }
 
 bool trv_mpi_intercept_unequal_counts(const trv_mpi_reduction_t *reduction, const void *counts, size_t bytes,
@@ -103,18 +104,6 @@ bool trv_mpi_intercept_unequal_counts(const trv_mpi_reduction_t *reduction, cons
     compared.count = 0; /* then NULL buffers are accepted; the MPI library checks them */
     const trv_mpi_call_t call = {.reduction = &compared, .count_list = digest ? digest : 1};
     return blocking(&call, comm, code);
-}
-
-bool trv_mpi_intercept_allgather(const trv_mpi_gather_t *gather, MPI_Comm comm, int *code)
-{
-    const trv_mpi_call_t call = {.gather = gather};
-    return (is_valid(&call) || is_checked()) && blocking(&call, comm, code);
-}
-
-bool trv_mpi_intercept_barrier(MPI_Comm comm, int *code)
-{
-    unsigned char in = 0, out = 0;
-    return trv_mpi_intercept_reduce(&(trv_mpi_reduction_t){TRV_ALLREDUCE, &in, &out, 1, MPI_BYTE, MPI_BOR}, comm, code);
 }
 
 /* ---- Non-blocking and persistent --------------------------------------------------------------------------------- */
@@ -142,7 +131,7 @@ static trv_mpi_request_t *post(const trv_mpi_call_t *call, MPI_Comm comm, bool p
     return request;
 }
 
-trv_mpi_request_t *trv_mpi_intercept_post(const trv_mpi_call_t *call, MPI_Comm comm, bool persistent,
+trv_mpi_request_t *trv_mpi_intercept_post(const char *name, const trv_mpi_call_t *call, MPI_Comm comm, bool persistent,
                                           void (*done)(void *context, int class), void *context, int *code)
 {
     *code = MPI_SUCCESS;
@@ -150,13 +139,13 @@ trv_mpi_request_t *trv_mpi_intercept_post(const trv_mpi_call_t *call, MPI_Comm c
         return NULL;
     trv_mpi_request_t *request = post(call, comm, persistent, done, context, code);
     leave(*code != MPI_SUCCESS, comm, code);
-    if (!request && *code == MPI_SUCCESS)
-        trv_mpi_intercept_log_fallback(persistent ? "persistent calls" : "non-blocking calls",
-                                       persistent
-                                           ? "no earlier blocking call has the same operation signature and size "
-                                             "class, or the communicator has the maximum number of persistent requests"
-                                           : "no earlier blocking call has the same operation signature and size class",
-                                       comm);
+    if (!request && *code == MPI_SUCCESS && is_valid(call))
+        trv_mpi_intercept_log_fallback(
+            name,
+            persistent ? "no blocking call of this kind and size class came first, or the communicator has the maximum "
+                         "number of persistent requests"
+                       : "no blocking call of this kind and size class came first",
+            comm);
     return request;
 }
 
@@ -201,10 +190,36 @@ void trv_mpi_intercept_hint(MPI_Comm comm, const char *algorithm)
     depth--;
 }
 
+/* ---- Reports ----------------------------------------------------------------------------------------------------- */
+
 void trv_mpi_intercept_log_fallback(const char *name, const char *reason, MPI_Comm comm)
 {
     int rank = 0;
-    if (!trv_mpi_settings()->info || comm == MPI_COMM_NULL || PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS)
-        return;
-    trv_mpi_log_call_fallback(rank, name, 0, reason);
+    if (comm != MPI_COMM_NULL && PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS)
+        trv_mpi_log_call_fallback(rank, name, reason);
+}
+
+/* Why no decision was made for a call of a function for which there are schedules. */
+static const char *reason_of(MPI_Comm comm)
+{
+    int inter = 0, ranks = 0;
+    trv_mpi_state_t *state;
+    if (!trv_mpi_is_active())
+        return "Trivance is not active: no torus, algorithm or rules are set, or they cannot be used";
+    if (comm == MPI_COMM_NULL || PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS ||
+        PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS)
+        return "invalid arguments";
+    if (inter || ranks == 1)
+        return inter ? "an intercommunicator" : "a communicator of one rank";
+    if (!trv_mpi_state_known(comm, &state))
+        return "no elements or invalid arguments, or the communicator was not initialized";
+    return state->config.left_to_library ? "the hint trivance_algorithm=mpi" : "no elements or invalid arguments";
+}
+
+void trv_mpi_intercept_end(trv_mpi_span_t *span, bool has_schedules, MPI_Comm comm)
+{
+    const char *reason = "";
+    if (trv_mpi_span_is_open(span))
+        reason = has_schedules ? reason_of(comm) : "Trivance has no schedules for it";
+    trv_mpi_span_end(span, reason);
 }

@@ -1,7 +1,7 @@
 /*
- * Interception of MPI calls: one entry per collective, which the preload libraries and the Open MPI component call.
+ * Interception of MPI calls, for the preload libraries and the Open MPI component.
  *
- * An entry returns true when the call has been executed or has failed; *code is then the return value of the program's
+ * trv_mpi_intercept returns true when the call has been executed or has failed; *code is then the return value of the program's
  * call, and the communicator's error handler has been called if it is an error. False means fall back: the caller
  * passes the program's arguments to the PMPI_ function. All ranks make the same choice (dispatch.c), except a rank on
  * which the communicator is broken: there the call returns an error. Calls with invalid arguments fall back, so that
@@ -15,30 +15,26 @@
 #include <mpi.h>
 
 #include "mpi/front/dispatch.h"
+#include "mpi/reports/log_table.h"
 
 /* Initializes the library, after the MPI library's MPI_Init, on all ranks: they compare their versions and settings,
  * and create the global state. `enabled`: see trv_mpi_job_init. Calls before it fall back. Later calls of this function
  * do nothing. */
 void trv_mpi_intercept_init(bool enabled);
 
-/* AllReduce, and Reduce-Scatter in its block form. */
-bool trv_mpi_intercept_reduce(const trv_mpi_reduction_t *call, MPI_Comm comm, int *code);
+/* A blocking call. */
+bool trv_mpi_intercept(const trv_mpi_call_t *call, MPI_Comm comm, int *code);
 
 /* Reduce-Scatter with counts that are not all equal (`bytes`: size of the list): falls back. With TRIVANCE_CHECK the
  * ranks compare their arguments first, because the counts that another rank passes may be equal. */
 bool trv_mpi_intercept_unequal_counts(const trv_mpi_reduction_t *call, const void *counts, size_t bytes, MPI_Comm comm,
                                       int *code);
 
-bool trv_mpi_intercept_allgather(const trv_mpi_gather_t *gather, MPI_Comm comm, int *code);
-
-/* Executed as an AllReduce of one byte. */
-bool trv_mpi_intercept_barrier(MPI_Comm comm, int *code);
-
 /* Non-blocking and persistent calls: returns a request that can be started, or NULL: the call falls back, or *code is
  * an error. The function does not wait for other ranks, so it needs the decision of an earlier blocking call with the
- * same operation signature and size class on the same communicator. A caller that has no memory for its own part passes
+ * same operation signature and size class on the same communicator. `name`: the MPI function, for the log. A caller that has no memory for its own part passes
  * NULL as `done` and `context`; that is an error if a schedule is decided. */
-trv_mpi_request_t *trv_mpi_intercept_post(const trv_mpi_call_t *call, MPI_Comm comm, bool persistent,
+trv_mpi_request_t *trv_mpi_intercept_post(const char *name, const trv_mpi_call_t *call, MPI_Comm comm, bool persistent,
                                           void (*done)(void *context, int class), void *context, int *code);
 
 /* Applies the hint trivance_algorithm to a communicator: later calls use this algorithm, the MPI library (`mpi`) or the
@@ -46,7 +42,15 @@ trv_mpi_request_t *trv_mpi_intercept_post(const trv_mpi_call_t *call, MPI_Comm c
  * cannot be used, or that is not the same on all ranks, is reported in the log and changes nothing. */
 void trv_mpi_intercept_hint(MPI_Comm comm, const char *algorithm);
 
-/* Counts a call that falls back, and logs the reason at the level info. */
+/* Reports that a call of the function `name` falls back, as the settings require: counts it, logs the reason, or ends
+ * the program (TRIVANCE_FALLBACK). */
 void trv_mpi_intercept_log_fallback(const char *name, const char *reason, MPI_Comm comm);
+
+/* Whether this thread executes code of Trivance, so that a call is not the program's. */
+bool trv_mpi_intercept_is_inside(void);
+
+/* Ends the span of a call on `comm` that began with trv_mpi_span_begin (mpi/reports/log_table.h). `has_schedules`:
+ * whether Trivance has schedules for this function. */
+void trv_mpi_intercept_end(trv_mpi_span_t *span, bool has_schedules, MPI_Comm comm);
 
 #endif

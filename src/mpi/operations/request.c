@@ -25,6 +25,7 @@ typedef enum phase { IDLE, QUEUED, RUNNING } phase_t;
 struct trv_mpi_request {
     trv_mpi_state_t *state;
     trv_mpi_instances_t instances;
+    trv_mpi_tally_t *tally;         /* the row in which its runs are counted; NULL: they are not counted */
     trv_mpi_operation_t *operation; /* taken from the pool while it runs; a persistent request keeps it */
     trv_mpi_request_spec_t spec;
     trv_mpi_gather_t gather;            /* spec.packed points to it */
@@ -69,6 +70,7 @@ int trv_mpi_request_create(trv_mpi_request_t **created, trv_mpi_state_t *state, 
     if (!request)
         return trv_mpi_state_fail_memory(state);
     request->state = state;
+    request->tally = trv_mpi_log_row(instances->tally);
     request->instances = *instances;
     request->spec = *spec;
     if (spec->packed) {
@@ -172,6 +174,7 @@ static int request_begin(trv_mpi_request_t *request)
         trv_mpi_channel_set_tag(operation->channel, request->tag);
     else
         trv_mpi_operation_set_position(operation, request->position);
+    operation->tally = request->tally;
     trv_mpi_operation_count(operation);
     atomic_store(&request->phase, RUNNING);
     int code = request_begin_buffers(request);

@@ -32,7 +32,8 @@ typedef struct trv_mpi_request trv_mpi_request_t;
 /* The pool that requests take their operations from. A non-blocking request has one while it runs, a persistent request
  * until it is freed. */
 typedef struct trv_mpi_instances {
-    void *owner; /* the pool's owner, referenced until `release` */
+    void *owner;            /* the pool's owner, referenced until `release` */
+    trv_mpi_tally_t *tally; /* the row in which the decision's calls are counted; NULL: none */
     trv_mpi_operation_t *(*take)(void *owner, trv_mpi_state_t *state,
                                  const trv_mpi_arguments_t *arguments); /* NULL: no memory */
     void (*give)(trv_mpi_operation_t *operation);

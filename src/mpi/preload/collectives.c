@@ -4,7 +4,8 @@
  * defines PMPI_ functions, still receives these calls.
  *
  * Non-blocking and persistent calls always fall back: MPI offers a library in front of it no way to make progress while
- * the program computes or waits in MPI_Wait for another request.
+ * the program computes or waits in MPI_Wait for another request. Collectives without schedules (MPI_Bcast …) are only
+ * counted, for the table at MPI_Finalize.
  */
 #include "mpi/preload/preload.h"
 
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "mpi/communicator/attribute.h"
+#include "mpi/front/collectives.h"
 #include "mpi/front/intercept.h"
 #include "mpi/settings/job_settings.h"
 
@@ -51,7 +53,7 @@ __attribute__((constructor)) static void set_mode(void) { trv_mpi_set_mode(TRV_M
 
 void trv_preload_init(void) { trv_mpi_intercept_init(true); }
 
-void trv_preload_fall_back(const char *name, MPI_Comm comm)
+void trv_preload_report_fallback(const char *name, MPI_Comm comm)
 {
     if (trv_mpi_is_active())
         trv_mpi_intercept_log_fallback(name, "a preload library cannot make progress on it between the program's calls",
@@ -77,180 +79,137 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     return code;
 }
 
-/* ---- Blocking ---------------------------------------------------------------------------------------------------- */
+/* ---- Reduce-Scatter with a count per rank ------------------------------------------------------------------------ */
 
-int MPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+static MPI_Count count_at(const void *counts, size_t bytes, int i)
 {
-    int code;
-    if (trv_mpi_intercept_reduce(&(trv_mpi_reduction_t){TRV_ALLREDUCE, sendbuf, recvbuf, count, datatype, op}, comm,
-                                 &code))
-        return code;
-    return PMPI_Allreduce(sendbuf, recvbuf, count, datatype, op, comm);
+    return bytes == sizeof(int) ? ((const int *)counts)[i] : ((const MPI_Count *)counts)[i];
 }
 
-int MPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
-                             MPI_Comm comm)
+/* With equal counts it is MPI_Reduce_scatter_block. MPI requires the list of counts to be the same on all ranks, so
+ * they make the same choice; with TRIVANCE_CHECK the ranks compare the list. */
+bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const void *counts, size_t count_bytes,
+                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, int *code)
 {
-    int code;
-    if (trv_mpi_intercept_reduce(&(trv_mpi_reduction_t){TRV_REDUCE_SCATTER, sendbuf, recvbuf, recvcount, datatype, op},
-                                 comm, &code))
-        return code;
-    return PMPI_Reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm);
-}
-
-/* MPI_Reduce_scatter with equal counts is MPI_Reduce_scatter_block. MPI requires the list of counts to be the same on
- * all ranks, so they make the same choice; with TRIVANCE_CHECK the ranks compare `list`, of `bytes` bytes. */
-static bool reduce_scatter(trv_mpi_reduction_t call, bool equal, const void *list, size_t bytes, MPI_Comm comm,
-                           int *code)
-{
-    call.collective = TRV_REDUCE_SCATTER;
-    if (equal)
-        return trv_mpi_intercept_reduce(&call, comm, code);
-    return trv_mpi_intercept_unequal_counts(&call, list, bytes, comm, code);
-}
-
-/* The number of ranks; 0 if calls fall back, or if the arguments are invalid, which the MPI library reports. */
-static int ranks_of(const void *counts, MPI_Comm comm)
-{
-    int ranks = 0;
-    return trv_mpi_is_active() && counts && comm != MPI_COMM_NULL && PMPI_Comm_size(comm, &ranks) == MPI_SUCCESS ? ranks
-                                                                                                                 : 0;
-}
-
-bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const int *counts, MPI_Datatype datatype, MPI_Op op,
-                                MPI_Comm comm, int *code)
-{
-    int ranks = ranks_of(counts, comm), same = 0;
-    while (same < ranks && counts[same] == counts[0])
+    int ranks = 0, same = 0;
+    if (!trv_mpi_is_active() || !counts || comm == MPI_COMM_NULL || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS)
+        return false; /* the MPI library reports invalid arguments */
+    while (same < ranks && count_at(counts, count_bytes, same) == count_at(counts, count_bytes, 0))
         same++;
-    return ranks > 0 && reduce_scatter((trv_mpi_reduction_t){.input = sendbuf,
-                                                             .output = recvbuf,
-                                                             .count = counts[0],
-                                                             .datatype = datatype,
-                                                             .op = op},
-                                       same == ranks, counts, (size_t)ranks * sizeof *counts, comm, code);
+    const trv_mpi_reduction_t reduction = {TRV_REDUCE_SCATTER, sendbuf, recvbuf, count_at(counts, count_bytes, 0),
+                                           datatype,           op};
+    return same == ranks
+               ? trv_mpi_intercept(&(trv_mpi_call_t){.reduction = &reduction}, comm, code)
+               : trv_mpi_intercept_unequal_counts(&reduction, counts, (size_t)ranks * count_bytes, comm, code);
 }
 
-int MPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype, MPI_Op op,
-                       MPI_Comm comm)
-{
-    int code;
-    if (trv_preload_reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, &code))
-        return code;
-    return PMPI_Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
-}
+/* ---- The functions ----------------------------------------------------------------------------------------------- */
 
-int MPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                  MPI_Datatype recvtype, MPI_Comm comm)
-{
-    int code;
-    if (trv_mpi_intercept_allgather(&(trv_mpi_gather_t){sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype},
-                                    comm, &code))
-        return code;
-    return PMPI_Allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
+/* Defines an MPI function. `DISPATCHED`: an expression that is true if Trivance has executed the call and set `code`. */
+#define FUNCTION(FUNCTION_NAME, LABEL, HAS_SCHEDULES, DISPATCHED, ARGUMENTS, ...)                                      \
+    int FUNCTION_NAME(__VA_ARGS__)                                                                                     \
+    {                                                                                                                  \
+        int code;                                                                                                      \
+        trv_mpi_span_t span;                                                                                           \
+        trv_mpi_span_begin(&span, LABEL);                                                                              \
+        if (!(DISPATCHED))                                                                                             \
+            code = P##FUNCTION_NAME ARGUMENTS;                                                                         \
+        trv_mpi_intercept_end(&span, HAS_SCHEDULES, comm);                                                             \
+        return code;                                                                                                   \
+    }
 
-int MPI_Barrier(MPI_Comm comm)
-{
-    int code;
-    return trv_mpi_intercept_barrier(comm, &code) ? code : PMPI_Barrier(comm);
-}
+#define DISPATCH(Name)                trv_mpi_intercept(&(const trv_mpi_call_t)TRV_MPI_CALL_##Name, comm, &code)
+#define DISPATCH_Allreduce            DISPATCH(Allreduce)
+#define DISPATCH_Reduce_scatter_block DISPATCH(Reduce_scatter_block)
+#define DISPATCH_Allgather            DISPATCH(Allgather)
+#define DISPATCH_Barrier              DISPATCH(Barrier)
+#define DISPATCH_Reduce_scatter                                                                                        \
+    trv_preload_reduce_scatter(sendbuf, recvbuf, recvcounts, sizeof *recvcounts, datatype, op, comm, &code)
 
-/* ---- Non-blocking and persistent --------------------------------------------------------------------------------- */
+/* Reports a non-blocking or persistent call; false. */
+#define FALLS_BACK(LABEL) (trv_preload_report_fallback(LABEL, comm), false)
 
-int MPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                   MPI_Request *request)
-{
-    trv_preload_fall_back("MPI_Iallreduce", comm);
-    return PMPI_Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request);
-}
+#define ARGUMENTS(FORM)            (TRV_MPI_ARGUMENTS_##FORM)
+#define ARGUMENTS_REQUEST(FORM)    (TRV_MPI_ARGUMENTS_##FORM, request)
+#define ARGUMENTS_PERSISTENT(FORM) (TRV_MPI_ARGUMENTS_##FORM, info, request)
+
+/* Blocking functions. */
+#define BLOCKING(Name, name, NAME, FORM)                                                                               \
+    FUNCTION(MPI_##Name, "MPI_" #Name, true, DISPATCH_##Name, ARGUMENTS(FORM), TRV_MPI_PARAMETERS_##FORM(int, int))
+#define COUNTED(Name, name, NAME, FORM)                                                                                \
+    FUNCTION(MPI_##Name, "MPI_" #Name, false, false, ARGUMENTS(FORM), TRV_MPI_PARAMETERS_##FORM(int, int))
+
+/* Non-blocking functions, of collectives with schedules and of the others. */
+#define NONBLOCKING(Name, name, NAME, FORM)                                                                            \
+    FUNCTION(MPI_I##name, "MPI_I" #name, true, FALLS_BACK("MPI_I" #name), ARGUMENTS_REQUEST(FORM),                     \
+             TRV_MPI_PARAMETERS_##FORM(int, int), MPI_Request *request)
+#define NONBLOCKING_COUNTED(Name, name, NAME, FORM)                                                                    \
+    FUNCTION(MPI_I##name, "MPI_I" #name, false, false, ARGUMENTS_REQUEST(FORM), TRV_MPI_PARAMETERS_##FORM(int, int),   \
+             MPI_Request *request)
+
+TRV_MPI_DISPATCHED(BLOCKING)
+TRV_MPI_BARRIER(BLOCKING)
+TRV_MPI_COUNTED(COUNTED)
+TRV_MPI_NEIGHBOR(COUNTED)
+TRV_MPI_DISPATCHED(NONBLOCKING)
+TRV_MPI_BARRIER(NONBLOCKING)
+TRV_MPI_COUNTED(NONBLOCKING_COUNTED)
+TRV_MPI_NEIGHBOR(NONBLOCKING_COUNTED)
+
+/* ---- Persistent functions ---------------------------------------------------------------------------------------- */
+
+#define PERSISTENT(PREFIX, Name, SUFFIX, FORM, COUNT, DISPL, HAS_SCHEDULES, DISPATCHED)                                \
+    FUNCTION(PREFIX##Name##SUFFIX, #PREFIX #Name "_init", HAS_SCHEDULES, DISPATCHED, ARGUMENTS_PERSISTENT(FORM),       \
+             TRV_MPI_PARAMETERS_##FORM(COUNT, DISPL), MPI_Info info, MPI_Request *request)
 
 #if defined(OPEN_MPI) && MPI_VERSION < 4
 
-/* Declared in mpi-ext.h, which requires more from the compiler than this project does. */
-int MPIX_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                        MPI_Info info, MPI_Request *request);
-int PMPIX_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                         MPI_Info info, MPI_Request *request);
+/* They are declared in mpi-ext.h, which requires more from the compiler than this project does. */
+#define DECLARE(Name, name, NAME, FORM)                                                                                \
+    int MPIX_##Name##_init(TRV_MPI_PARAMETERS_##FORM(int, int), MPI_Info info, MPI_Request *request);                  \
+    int PMPIX_##Name##_init(TRV_MPI_PARAMETERS_##FORM(int, int), MPI_Info info, MPI_Request *request);
+#define INIT(Name, name, NAME, FORM)                                                                                   \
+    DECLARE(Name, name, NAME, FORM)                                                                                    \
+    PERSISTENT(MPIX_, Name, _init, FORM, int, int, true, FALLS_BACK("MPIX_" #Name "_init"))
+#define INIT_COUNTED(Name, name, NAME, FORM)                                                                           \
+    DECLARE(Name, name, NAME, FORM)                                                                                    \
+    PERSISTENT(MPIX_, Name, _init, FORM, int, int, false, false)
 
-int MPIX_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                        MPI_Info info, MPI_Request *request)
-{
-    trv_preload_fall_back("MPIX_Allreduce_init", comm);
-    return PMPIX_Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-}
+TRV_MPI_DISPATCHED(INIT)
+TRV_MPI_BARRIER(INIT)
+TRV_MPI_COUNTED(INIT_COUNTED)
+TRV_MPI_NEIGHBOR(INIT_COUNTED)
 
 #endif
 
 #if MPI_VERSION >= 4
 
-int MPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                       MPI_Info info, MPI_Request *request)
-{
-    trv_preload_fall_back("MPI_Allreduce_init", comm);
-    return PMPI_Allreduce_init(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-}
+#define INIT(Name, name, NAME, FORM)                                                                                   \
+    PERSISTENT(MPI_, Name, _init, FORM, int, int, true, FALLS_BACK("MPI_" #Name "_init"))
+#define INIT_COUNTED(Name, name, NAME, FORM) PERSISTENT(MPI_, Name, _init, FORM, int, int, false, false)
+
+TRV_MPI_DISPATCHED(INIT)
+TRV_MPI_BARRIER(INIT)
+TRV_MPI_COUNTED(INIT_COUNTED)
+TRV_MPI_NEIGHBOR(INIT_COUNTED)
 
 /* ---- Large counts ------------------------------------------------------------------------------------------------ */
 
-int MPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                    MPI_Comm comm)
-{
-    int code;
-    if (trv_mpi_intercept_reduce(&(trv_mpi_reduction_t){TRV_ALLREDUCE, sendbuf, recvbuf, count, datatype, op}, comm,
-                                 &code))
-        return code;
-    return PMPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
-}
+#define LARGE(Name, name, NAME, FORM)                                                                                  \
+    FUNCTION(MPI_##Name##_c, "MPI_" #Name, true, DISPATCH_##Name, ARGUMENTS(FORM),                                     \
+             TRV_MPI_PARAMETERS_##FORM(MPI_Count, MPI_Aint))                                                           \
+    FUNCTION(MPI_I##name##_c, "MPI_I" #name, true, FALLS_BACK("MPI_I" #name), ARGUMENTS_REQUEST(FORM),                 \
+             TRV_MPI_PARAMETERS_##FORM(MPI_Count, MPI_Aint), MPI_Request *request)                                     \
+    PERSISTENT(MPI_, Name, _init_c, FORM, MPI_Count, MPI_Aint, true, FALLS_BACK("MPI_" #Name "_init"))
+#define LARGE_COUNTED(Name, name, NAME, FORM)                                                                          \
+    FUNCTION(MPI_##Name##_c, "MPI_" #Name, false, false, ARGUMENTS(FORM),                                              \
+             TRV_MPI_PARAMETERS_##FORM(MPI_Count, MPI_Aint))                                                           \
+    FUNCTION(MPI_I##name##_c, "MPI_I" #name, false, false, ARGUMENTS_REQUEST(FORM),                                    \
+             TRV_MPI_PARAMETERS_##FORM(MPI_Count, MPI_Aint), MPI_Request *request)                                     \
+    PERSISTENT(MPI_, Name, _init_c, FORM, MPI_Count, MPI_Aint, false, false)
 
-int MPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
-                               MPI_Op op, MPI_Comm comm)
-{
-    int code;
-    if (trv_mpi_intercept_reduce(&(trv_mpi_reduction_t){TRV_REDUCE_SCATTER, sendbuf, recvbuf, recvcount, datatype, op},
-                                 comm, &code))
-        return code;
-    return PMPI_Reduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm);
-}
-
-int MPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
-                         MPI_Op op, MPI_Comm comm)
-{
-    int code, ranks = ranks_of(recvcounts, comm), same = 0;
-    while (same < ranks && recvcounts[same] == recvcounts[0])
-        same++;
-    if (ranks > 0 && reduce_scatter((trv_mpi_reduction_t){.input = sendbuf,
-                                                          .output = recvbuf,
-                                                          .count = recvcounts[0],
-                                                          .datatype = datatype,
-                                                          .op = op},
-                                    same == ranks, recvcounts, (size_t)ranks * sizeof *recvcounts, comm, &code))
-        return code;
-    return PMPI_Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
-}
-
-int MPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-                    MPI_Datatype recvtype, MPI_Comm comm)
-{
-    int code;
-    if (trv_mpi_intercept_allgather(&(trv_mpi_gather_t){sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype},
-                                    comm, &code))
-        return code;
-    return PMPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-
-int MPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                     MPI_Comm comm, MPI_Request *request)
-{
-    trv_preload_fall_back("MPI_Iallreduce_c", comm);
-    return PMPI_Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request);
-}
-
-int MPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                         MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-    trv_preload_fall_back("MPI_Allreduce_init_c", comm);
-    return PMPI_Allreduce_init_c(sendbuf, recvbuf, count, datatype, op, comm, info, request);
-}
+TRV_MPI_DISPATCHED(LARGE)
+TRV_MPI_COUNTED(LARGE_COUNTED)
+TRV_MPI_NEIGHBOR(LARGE_COUNTED)
 
 #endif

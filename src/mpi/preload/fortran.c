@@ -14,6 +14,7 @@
 
 #include "mpi/operations/device.h"
 #include "mpi/communicator/attribute.h"
+#include "mpi/front/collectives.h"
 #include "mpi/front/intercept.h"
 #include "mpi/preload/preload.h"
 
@@ -26,8 +27,6 @@ extern MPI_Fint mpi_fortran_bottom_ WEAK, mpi_fortran_bottom__ WEAK, mpi_fortran
 
 typedef void (*reduce_t)(const void *, void *, const MPI_Fint *, const MPI_Fint *, const MPI_Fint *, const MPI_Fint *,
                          MPI_Fint *);
-typedef void (*ireduce_t)(const void *, void *, const MPI_Fint *, const MPI_Fint *, const MPI_Fint *, const MPI_Fint *,
-                          MPI_Fint *, MPI_Fint *);
 typedef void (*gather_t)(const void *, const MPI_Fint *, const MPI_Fint *, void *, const MPI_Fint *, const MPI_Fint *,
                          const MPI_Fint *, MPI_Fint *);
 typedef void (*barrier_t)(const MPI_Fint *, MPI_Fint *);
@@ -41,7 +40,6 @@ typedef void (*init_thread_t)(const MPI_Fint *, MPI_Fint *, MPI_Fint *);
 /* The functions of Open MPI, or of a profiling library, that this library replaces. */
 static struct {
     reduce_t allreduce, reduce_scatter_block, reduce_scatter;
-    ireduce_t iallreduce;
     gather_t allgather;
     barrier_t barrier;
     init_t init;
@@ -68,7 +66,6 @@ static void find_functions(void)
     find("pmpi_allreduce_", &library.allreduce);
     find("pmpi_reduce_scatter_block_", &library.reduce_scatter_block);
     find("pmpi_reduce_scatter_", &library.reduce_scatter);
-    find("pmpi_iallreduce_", &library.iallreduce);
     find("pmpi_allgather_", &library.allgather);
     find("pmpi_barrier_", &library.barrier);
     find("pmpi_init_", &library.init);
@@ -107,34 +104,46 @@ static void set_error(MPI_Fint *ierror, MPI_Fint code)
         *ierror = code;
 }
 
+static void end(trv_mpi_span_t *span, bool has_schedules, const MPI_Fint *comm)
+{
+    if (span->active)
+        trv_mpi_intercept_end(span, has_schedules, PMPI_Comm_f2c(*comm));
+}
+
 /* ---- The collectives --------------------------------------------------------------------------------------------- */
 
-static void reduce(trv_collective_t collective, const reduce_t *fallback, const void *sendbuf, void *recvbuf,
-                   const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op, const MPI_Fint *comm,
-                   MPI_Fint *ierror)
+static void reduce(const char *name, trv_collective_t collective, const reduce_t *fallback, const void *sendbuf,
+                   void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *op,
+                   const MPI_Fint *comm, MPI_Fint *ierror)
 {
     int code;
     MPI_Fint error = MPI_SUCCESS;
+    trv_mpi_span_t span;
+    trv_mpi_span_begin(&span, name);
     if (!falls_back() &&
-        trv_mpi_intercept_reduce(&(trv_mpi_reduction_t){collective, input(sendbuf), output(recvbuf), *count,
-                                                        PMPI_Type_f2c(*datatype), PMPI_Op_f2c(*op)},
-                                 PMPI_Comm_f2c(*comm), &code))
+        trv_mpi_intercept(&(trv_mpi_call_t){.reduction = &(trv_mpi_reduction_t){collective, input(sendbuf),
+                                                                                output(recvbuf), *count,
+                                                                                PMPI_Type_f2c(*datatype),
+                                                                                PMPI_Op_f2c(*op)}},
+                          PMPI_Comm_f2c(*comm), &code))
         error = code;
     else
         (*fallback)(sendbuf, recvbuf, count, datatype, op, comm, &error);
+    end(&span, true, comm);
     set_error(ierror, error);
 }
 
 void mpi_allreduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
                     const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    reduce(TRV_ALLREDUCE, &library.allreduce, sendbuf, recvbuf, count, datatype, op, comm, ierror);
+    reduce("MPI_Allreduce", TRV_ALLREDUCE, &library.allreduce, sendbuf, recvbuf, count, datatype, op, comm, ierror);
 }
 
 void mpi_reduce_scatter_block_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcount, const MPI_Fint *datatype,
                                const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
 {
-    reduce(TRV_REDUCE_SCATTER, &library.reduce_scatter_block, sendbuf, recvbuf, recvcount, datatype, op, comm, ierror);
+    reduce("MPI_Reduce_scatter_block", TRV_REDUCE_SCATTER, &library.reduce_scatter_block, sendbuf, recvbuf, recvcount,
+           datatype, op, comm, ierror);
 }
 
 void mpi_reduce_scatter_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *datatype,
@@ -142,13 +151,16 @@ void mpi_reduce_scatter_(const void *sendbuf, void *recvbuf, const MPI_Fint *rec
 {
     int code;
     MPI_Fint error = MPI_SUCCESS;
+    trv_mpi_span_t span;
+    trv_mpi_span_begin(&span, "MPI_Reduce_scatter");
     /* NOLINTNEXTLINE(misc-redundant-expression): integers of Fortran may be longer where MPI was built so */
     if (!falls_back() && sizeof(MPI_Fint) == sizeof(int) &&
-        trv_preload_reduce_scatter(input(sendbuf), output(recvbuf), (const int *)recvcounts, PMPI_Type_f2c(*datatype),
+        trv_preload_reduce_scatter(input(sendbuf), output(recvbuf), recvcounts, sizeof(int), PMPI_Type_f2c(*datatype),
                                    PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm), &code))
         error = code;
     else
         library.reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, &error);
+    end(&span, true, comm);
     set_error(ierror, error);
 }
 
@@ -157,34 +169,36 @@ void mpi_allgather_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fi
 {
     int code;
     MPI_Fint error = MPI_SUCCESS;
+    trv_mpi_span_t span;
+    trv_mpi_span_begin(&span, "MPI_Allgather");
     if (!falls_back() &&
-        trv_mpi_intercept_allgather(&(trv_mpi_gather_t){input(sendbuf), output(recvbuf), *sendcount, *recvcount,
-                                                        PMPI_Type_f2c(*sendtype), PMPI_Type_f2c(*recvtype)},
-                                    PMPI_Comm_f2c(*comm), &code))
+        trv_mpi_intercept(&(trv_mpi_call_t){.gather = &(trv_mpi_gather_t){input(sendbuf), output(recvbuf), *sendcount,
+                                                                          *recvcount, PMPI_Type_f2c(*sendtype),
+                                                                          PMPI_Type_f2c(*recvtype)}},
+                          PMPI_Comm_f2c(*comm), &code))
         error = code;
     else
         library.allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &error);
+    end(&span, true, comm);
     set_error(ierror, error);
+}
+
+static bool barrier(MPI_Comm comm, int *code)
+{
+    return trv_mpi_intercept(&(trv_mpi_call_t)TRV_MPI_CALL_Barrier, comm, code);
 }
 
 void mpi_barrier_(const MPI_Fint *comm, MPI_Fint *ierror)
 {
     int code;
     MPI_Fint error = MPI_SUCCESS;
-    if (!falls_back() && trv_mpi_intercept_barrier(PMPI_Comm_f2c(*comm), &code))
+    trv_mpi_span_t span;
+    trv_mpi_span_begin(&span, "MPI_Barrier");
+    if (!falls_back() && barrier(PMPI_Comm_f2c(*comm), &code))
         error = code;
     else
         library.barrier(comm, &error);
-    set_error(ierror, error);
-}
-
-void mpi_iallreduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
-                     const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *request, MPI_Fint *ierror)
-{
-    MPI_Fint error = MPI_SUCCESS;
-    if (!falls_back())
-        trv_preload_fall_back("MPI_Iallreduce", PMPI_Comm_f2c(*comm));
-    library.iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request, &error);
+    end(&span, true, comm);
     set_error(ierror, error);
 }
 
@@ -272,4 +286,80 @@ SPELLINGS(mpi_reduce_scatter_block, MPI_REDUCE_SCATTER_BLOCK);
 SPELLINGS(mpi_reduce_scatter, MPI_REDUCE_SCATTER);
 SPELLINGS(mpi_allgather, MPI_ALLGATHER);
 SPELLINGS(mpi_barrier, MPI_BARRIER);
-SPELLINGS(mpi_iallreduce, MPI_IALLREDUCE);
+
+/* ---- Calls that always fall back --------------------------------------------------------------------------------- */
+
+/* Lists of N parameters and arguments. All arguments of Fortran are addresses. */
+#define P1  void *a1
+#define P2  P1, void *a2
+#define P3  P2, void *a3
+#define P4  P3, void *a4
+#define P5  P4, void *a5
+#define P6  P5, void *a6
+#define P7  P6, void *a7
+#define P8  P7, void *a8
+#define P9  P8, void *a9
+#define P10 P9, void *a10
+#define A1  a1
+#define A2  A1, a2
+#define A3  A2, a3
+#define A4  A3, a4
+#define A5  A4, a5
+#define A6  A5, a6
+#define A7  A6, a7
+#define A8  A7, a8
+#define A9  A8, a9
+#define A10 A9, a10
+
+/* By form (collectives.h): the number of arguments up to the communicator, and including the request. */
+#define NUMBER_BARRIER            1, 2
+#define NUMBER_BROADCAST          5, 6
+#define NUMBER_REDUCTION          6, 7
+#define NUMBER_REDUCTION_COUNTS   6, 7
+#define NUMBER_REDUCTION_ROOT     7, 8
+#define NUMBER_GATHER             7, 8
+#define NUMBER_GATHER_ROOT        8, 9
+#define NUMBER_GATHERV            8, 9
+#define NUMBER_GATHERV_ROOT       9, 10
+#define NUMBER_SCATTERV_ROOT      9, 10
+#define NUMBER_ALLTOALLV          9, 10
+#define NUMBER_ALLTOALLW          9, 10
+#define NUMBER_NEIGHBOR_ALLTOALLW 9, 10
+
+/* Defines the function mpi_<name>, which has N arguments and ierror, in all spellings. Argument C is the communicator. */
+#define FORWARD(name, NAME, LABEL, HAS_SCHEDULES, REPORT, C, N)                                                        \
+    void mpi_##name##_(P##N, MPI_Fint *ierror)                                                                         \
+    {                                                                                                                  \
+        static void (*_Atomic forward)(P##N, MPI_Fint *);                                                              \
+        void (*function)(P##N, MPI_Fint *) = forward;                                                                  \
+        MPI_Fint error = MPI_SUCCESS;                                                                                  \
+        trv_mpi_span_t span;                                                                                           \
+        if (!function) {                                                                                               \
+            find("pmpi_" #name "_", &function);                                                                        \
+            forward = function;                                                                                        \
+        }                                                                                                              \
+        trv_mpi_span_begin(&span, LABEL);                                                                              \
+        if (REPORT)                                                                                                    \
+            trv_preload_report_fallback(LABEL, PMPI_Comm_f2c(*(const MPI_Fint *)a##C));                                \
+        function(A##N, &error);                                                                                        \
+        end(&span, HAS_SCHEDULES, a##C);                                                                               \
+        set_error(ierror, error);                                                                                      \
+    }                                                                                                                  \
+    SPELLINGS(mpi_##name, MPI_##NAME);
+
+#define COUNTED_N(name, NAME, LABEL, C, N) FORWARD(name, NAME, LABEL, false, false, C, C)
+#define COUNTED_WITH(...)                  COUNTED_N(__VA_ARGS__)
+#define COUNTED(Name, name, NAME, FORM)    COUNTED_WITH(name, NAME, "MPI_" #Name, NUMBER_##FORM)
+
+#define NONBLOCKING_N(name, NAME, LABEL, HAS_SCHEDULES, C, N)                                                          \
+    FORWARD(i##name, I##NAME, LABEL, HAS_SCHEDULES, HAS_SCHEDULES, C, N)
+#define NONBLOCKING_WITH(...)                       NONBLOCKING_N(__VA_ARGS__)
+#define NONBLOCKING(Name, name, NAME, FORM)         NONBLOCKING_WITH(name, NAME, "MPI_I" #name, true, NUMBER_##FORM)
+#define NONBLOCKING_COUNTED(Name, name, NAME, FORM) NONBLOCKING_WITH(name, NAME, "MPI_I" #name, false, NUMBER_##FORM)
+
+TRV_MPI_COUNTED(COUNTED)
+TRV_MPI_NEIGHBOR(COUNTED)
+TRV_MPI_DISPATCHED(NONBLOCKING)
+TRV_MPI_BARRIER(NONBLOCKING)
+TRV_MPI_COUNTED(NONBLOCKING_COUNTED)
+TRV_MPI_NEIGHBOR(NONBLOCKING_COUNTED)

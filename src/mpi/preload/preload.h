@@ -5,16 +5,17 @@
 #define TRIVANCE_MPI_PRELOAD_PRELOAD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <mpi.h>
 
 /* Initializes Trivance, after the MPI library's MPI_Init. Collective over MPI_COMM_WORLD. */
 void trv_preload_init(void);
 
-/* Reduce-Scatter with a count per rank, which is dispatched if the counts are equal. Returns as the entries of
- * mpi/front/intercept.h. */
-bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const int *counts, MPI_Datatype datatype, MPI_Op op,
-                                MPI_Comm comm, int *code);
+/* Reduce-Scatter with a count per rank, which is dispatched if the counts are equal. `count_bytes`: the size of a count,
+ * an int or an MPI_Count. Returns as trv_mpi_intercept. */
+bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const void *counts, size_t count_bytes,
+                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, int *code);
 
 /* Applies the hint in a communicator's info, if it has one. Collective. */
 void trv_preload_hint(MPI_Comm comm, MPI_Info info);
@@ -23,7 +24,7 @@ void trv_preload_hint(MPI_Comm comm, MPI_Info info);
  * exchanges must not use them (trv_mpi_mark_idup). */
 void trv_preload_mark_idup(MPI_Comm comm);
 
-/* Counts a call of a form that a preload library cannot dispatch. */
-void trv_preload_fall_back(const char *name, MPI_Comm comm);
+/* Reports a call of the non-blocking or persistent function `name`, which a preload library cannot dispatch. */
+void trv_preload_report_fallback(const char *name, MPI_Comm comm);
 
 #endif

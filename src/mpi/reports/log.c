@@ -25,6 +25,7 @@ static _Atomic(const trv_settings_t *) settings; /* NULL until they are read */
 static bool file_per_process;                    /* valid when `settings` is set */
 static atomic_bool strict;                       /* TRIVANCE_FALLBACK=error on any rank */
 static FILE *out;
+static bool (*alias_of)(const char *variable, char name[TRV_MPI_ALIAS_MAX]); /* NULL: none */
 static pthread_once_t opened = PTHREAD_ONCE_INIT;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects `logged` */
@@ -74,6 +75,8 @@ static void open_output(void)
                 name, strerror(errno));
 }
 
+void trv_mpi_log_set_alias(bool (*alias)(const char *variable, char name[TRV_MPI_ALIAS_MAX])) { alias_of = alias; }
+
 void trv_mpi_log_begin(const trv_settings_t *new_settings)
 {
     file_per_process = new_settings->debug_file && strstr(new_settings->debug_file, "%p");
@@ -110,8 +113,32 @@ bool trv_mpi_log_enabled(trv_debug_t level, int rank)
 
 /* ---- Lines ------------------------------------------------------------------------------------------------------- */
 
+/* Copies a line, in which variables have their other names. */
+static void replace_variables(const char *text, char *line, size_t size)
+{
+    static const char prefix[] = "TRIVANCE_";
+    size_t used = 0;
+    while (*text && used + 1 < size) {
+        char variable[TRV_MPI_ALIAS_MAX], name[TRV_MPI_ALIAS_MAX];
+        const size_t length = strncmp(text, prefix, strlen(prefix)) ? 0 : strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_");
+        snprintf(variable, sizeof variable, "%.*s", (int)length, text);
+        if (length > 0 && alias_of(variable, name)) {
+            used += (size_t)snprintf(line + used, size - used, "%s", name);
+            text += length;
+        } else {
+            line[used++] = *text++;
+        }
+    }
+    line[used < size ? used : size - 1] = '\0';
+}
+
 static void write_line(const char *text)
 {
+    char line[LINE_MAX_BYTES];
+    if (alias_of) {
+        replace_variables(text, line, sizeof line);
+        text = line;
+    }
     pthread_once(&opened, open_output);
     fprintf(out, "trivance: %s\n", text);
     fflush(out);

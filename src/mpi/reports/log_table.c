@@ -1,10 +1,9 @@
 /*
- * The log of decisions and the table of calls. A lock is taken to find a row by its names. Calls are counted in their
- * row by atomic additions, without a lock.
+ * The log of decisions and the table of calls. A lock is taken to find a row by its names. Calls and their times are
+ * added to the row by atomic additions, without a lock.
  */
 #include "mpi/reports/log_table.h"
 
-#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -13,36 +12,42 @@
 
 #include <trivance/algorithms.h>
 
+#include "base/clock.h"
 #include "base/text/parse.h"
 #include "base/size_class.h"
 #include "mpi/reports/log.h"
 
-#define ROWS_MAX   128
-#define REASON_MAX 160
+#define ROWS_MAX     256
+#define FUNCTION_MAX 40
+#define REASON_MAX   160
 
 struct trv_mpi_tally {
-    char collective[24], algorithm[TRV_ALGORITHM_NAME_MAX], reason[REASON_MAX];
-    atomic_ullong calls, bytes;
+    char function[FUNCTION_MAX], algorithm[TRV_ALGORITHM_NAME_MAX], reason[REASON_MAX];
+    atomic_ullong calls, bytes, time_ns;
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects `rows` and the texts in the rows */
 static trv_mpi_tally_t row[ROWS_MAX];
 static int rows;
 
-/* Finds or adds the row of a collective, an algorithm and a reason. When the table is full, the last row counts all
+atomic_bool trv_mpi_observes;
+static atomic_bool counts;                    /* this rank prints the table */
+static _Thread_local trv_mpi_span_t *current; /* the call of the program that this thread executes; NULL: none */
+
+/* Finds or adds the row of a function, an algorithm and a reason. When the table is full, the last row counts all
  * other calls. */
-static trv_mpi_tally_t *find_row(const char *collective, const char *algorithm, const char *reason)
+static trv_mpi_tally_t *find_row(const char *function, const char *algorithm, const char *reason)
 {
     char cut[REASON_MAX];
     snprintf(cut, sizeof cut, "%s", reason);
     pthread_mutex_lock(&lock);
     int i = 0;
-    while (i < rows && (strcmp(row[i].collective, collective) != 0 || strcmp(row[i].algorithm, algorithm) != 0 ||
+    while (i < rows && (strcmp(row[i].function, function) != 0 || strcmp(row[i].algorithm, algorithm) != 0 ||
                         strcmp(row[i].reason, cut) != 0))
         i++;
     if (i == rows && rows < ROWS_MAX) {
         bool last = ++rows == ROWS_MAX;
-        snprintf(row[i].collective, sizeof row[i].collective, "%s", last ? "others" : collective);
+        snprintf(row[i].function, sizeof row[i].function, "%s", last ? "others" : function);
         snprintf(row[i].algorithm, sizeof row[i].algorithm, "%s", last ? "" : algorithm);
         snprintf(row[i].reason, sizeof row[i].reason, "%s", last ? "" : cut);
     }
@@ -50,14 +55,70 @@ static trv_mpi_tally_t *find_row(const char *collective, const char *algorithm, 
     return &row[i < ROWS_MAX ? i : ROWS_MAX - 1];
 }
 
+/* ---- Calls of the program ---------------------------------------------------------------------------------------- */
+
+void trv_mpi_log_observe(void)
+{
+    atomic_store(&counts, trv_mpi_log_enabled(TRV_DEBUG_INFO, trv_mpi_log_rank()));
+    atomic_store(&trv_mpi_observes, counts || trv_mpi_log_settings()->fallback != TRV_FALLBACK_SILENT);
+}
+
+void trv_mpi_span_start(trv_mpi_span_t *span, const char *function)
+{
+    *span = (trv_mpi_span_t){.function = function, .active = !current};
+    if (!span->active)
+        return;
+    if (function && atomic_load_explicit(&counts, memory_order_relaxed))
+        span->began_ns = trv_now_ns();
+    current = span;
+}
+
+void trv_mpi_span_finish(trv_mpi_span_t *span, const char *reason)
+{
+    current = NULL;
+    if (span->began_ns == 0)
+        return;
+    if (!span->row) {
+        span->row = find_row(span->function, "mpi", reason);
+        trv_mpi_log_call(span->row, 0);
+    }
+    const double time_ns = trv_now_ns() - span->began_ns;
+    atomic_fetch_add_explicit(&span->row->time_ns, (unsigned long long)time_ns, memory_order_relaxed);
+}
+
+trv_mpi_tally_t *trv_mpi_log_row(trv_mpi_tally_t *tally)
+{
+    if (!tally || !current)
+        return tally;
+    if (!current->function)
+        return NULL;
+    current->row = find_row(current->function, tally->algorithm, tally->reason);
+    return current->row;
+}
+
+/* Whether this thread executes a call of the MPI library for its own purposes. */
+static bool is_internal(void) { return current && !current->function; }
+
+/* ---- Decisions --------------------------------------------------------------------------------------------------- */
+
+/* Whether lines about calls left to the MPI library are logged, which otherwise requires the level info. */
+static bool prints_fallbacks(void) { return trv_mpi_log_settings()->fallback != TRV_FALLBACK_SILENT && !is_internal(); }
+
+/* Logs the line on a decision for calls. `reason`: only one line per reason is logged below the level info. */
+static void log_line(int rank, const char *line, const char *reason)
+{
+    const bool info = trv_mpi_log_settings()->info;
+    if ((info ? trv_mpi_log_enabled(TRV_DEBUG_INFO, rank) : rank == 0) && trv_mpi_log_is_new(info ? line : reason))
+        trv_mpi_log_line("%s", line);
+}
+
 trv_mpi_tally_t *trv_mpi_log_decision(int rank, const char *label, const char *collective, size_t bytes,
                                       const char *type, const char *algorithm, const char *reason, bool requested)
 {
-    const trv_settings_t *settings = trv_mpi_log_settings();
-    bool falls_back = !algorithm && !requested;
+    const bool info = trv_mpi_log_settings()->info, falls_back = !algorithm && !requested && prints_fallbacks();
     char line[1200], size[TRV_BYTES_TEXT_MAX];
     uint64_t class = trv_size_class(bytes);
-    if (!settings->info && !(falls_back && settings->fallback != TRV_FALLBACK_SILENT))
+    if (!info && !falls_back)
         return NULL;
     snprintf(line, sizeof line, "%s, %s%s%s%s%s: %s (%s)", label, collective,
              !bytes           ? ""
@@ -67,12 +128,8 @@ trv_mpi_tally_t *trv_mpi_log_decision(int rank, const char *label, const char *c
              reason);
     if (falls_back)
         trv_mpi_log_stop(rank, line);
-    if (settings->info ? trv_mpi_log_enabled(TRV_DEBUG_INFO, rank) : rank == 0) {
-        /* Without TRIVANCE_DEBUG=info one line is logged per reason. */
-        if (trv_mpi_log_is_new(settings->info ? line : reason))
-            trv_mpi_log_line("%s", line);
-    }
-    return settings->info ? find_row(collective, algorithm ? algorithm : "mpi", algorithm ? "" : reason) : NULL;
+    log_line(rank, line, reason);
+    return info ? find_row(collective, algorithm ? algorithm : "mpi", algorithm ? "" : reason) : NULL;
 }
 
 void trv_mpi_log_call(trv_mpi_tally_t *tally, size_t bytes)
@@ -83,9 +140,38 @@ void trv_mpi_log_call(trv_mpi_tally_t *tally, size_t bytes)
     atomic_fetch_add_explicit(&tally->bytes, bytes, memory_order_relaxed);
 }
 
-void trv_mpi_log_call_fallback(int rank, const char *collective, size_t bytes, const char *reason)
+void trv_mpi_log_call_fallback(int rank, const char *function, const char *reason)
 {
-    trv_mpi_log_call(trv_mpi_log_decision(rank, "fallback", collective, bytes, "", NULL, reason, false), bytes);
+    const bool info = trv_mpi_log_settings()->info, falls_back = prints_fallbacks();
+    char line[400];
+    if (is_internal() || (!info && !falls_back))
+        return;
+    snprintf(line, sizeof line, "%s: left to the MPI library (%s)", function, reason);
+    if (falls_back)
+        trv_mpi_log_stop(rank, line);
+    log_line(rank, line, line);
+    if (!info)
+        return;
+    trv_mpi_tally_t *row = find_row(function, "mpi", reason);
+    trv_mpi_log_call(row, 0);
+    if (current)
+        current->row = row;
+}
+
+/* ---- The table --------------------------------------------------------------------------------------------------- */
+
+static void print_row(trv_mpi_tally_t *tally)
+{
+    const double time_ns = (double)atomic_load(&tally->time_ns);
+    const trv_time_unit_t *unit = trv_time_unit(time_ns);
+    char time[TRV_TIME_TEXT_MAX] = "-", bytes[24] = "-";
+    if (time_ns > 0)
+        snprintf(time, sizeof time, "%.4g %s", time_ns / unit->ns, unit->name);
+    if (atomic_load(&tally->bytes) > 0)
+        snprintf(bytes, sizeof bytes, "%llu", (unsigned long long)atomic_load(&tally->bytes));
+    trv_mpi_log_line("  %-26s %-20s %10llu %14s %10s%s%s", tally->function, tally->algorithm,
+                     (unsigned long long)atomic_load(&tally->calls), bytes, time, tally->reason[0] ? "  " : "",
+                     tally->reason);
 }
 
 void trv_mpi_log_end(void)
@@ -95,12 +181,9 @@ void trv_mpi_log_end(void)
     pthread_mutex_unlock(&lock);
     if (count == 0 || !trv_mpi_log_enabled(TRV_DEBUG_INFO, trv_mpi_log_rank()))
         return;
-    trv_mpi_log_line("calls of rank %d", trv_mpi_log_rank());
-    trv_mpi_log_line("  %-22s %-20s %10s %14s", "collective", "algorithm", "calls", "bytes");
+    trv_mpi_log_line("collectives of rank %d on all communicators, and the time in these calls:", trv_mpi_log_rank());
+    trv_mpi_log_line("  %-26s %-20s %10s %14s %10s", "function", "algorithm", "calls", "bytes", "time");
     for (int i = 0; i < count; i++)
         if (atomic_load(&row[i].calls) > 0)
-            trv_mpi_log_line("  %-22s %-20s %10llu %14llu%s%s", row[i].collective, row[i].algorithm,
-                             (unsigned long long)atomic_load(&row[i].calls),
-                             (unsigned long long)atomic_load(&row[i].bytes), row[i].reason[0] ? "  " : "",
-                             row[i].reason);
+            print_row(&row[i]);
 }

@@ -4,12 +4,64 @@
 #ifndef TRIVANCE_MPI_REPORTS_LOG_TABLE_H
 #define TRIVANCE_MPI_REPORTS_LOG_TABLE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A row of the table: the calls of one collective that used one algorithm, or that fell back to the MPI library for one
- * reason. The table has 128 rows, and the last one counts all calls for which no row is left. Rows are never freed. */
+/* A row of the table: the calls of one function that used one algorithm, or that fell back to the MPI library for one
+ * reason. The table has 256 rows, and the last one counts all calls for which no row is left. Rows are never freed. */
 typedef struct trv_mpi_tally trv_mpi_tally_t;
+
+/* ---- Calls of the program ---------------------------------------------------------------------------------------- */
+
+/* A call of an MPI function by the program, from its start to its end. It determines the function by which the call is
+ * listed in the table, and its duration. Spans do not nest: a function that the MPI library calls during the call, on
+ * the same thread, is not counted. */
+typedef struct trv_mpi_span {
+    const char
+        *function; /* "MPI_Allreduce"; NULL: a call of the MPI library for its own purposes, which is not counted */
+    bool active;
+    double began_ns;      /* 0: the call is not timed */
+    trv_mpi_tally_t *row; /* the row of the call; NULL: none yet */
+} trv_mpi_span_t;
+
+/* Whether spans are needed: this rank prints the table, or TRIVANCE_FALLBACK is print or error. */
+extern atomic_bool trv_mpi_observes;
+
+/* Sets it. Called once the rank is known. */
+void trv_mpi_log_observe(void);
+
+/* trv_mpi_span_begin and trv_mpi_span_end without the check of trv_mpi_observes. */
+void trv_mpi_span_start(trv_mpi_span_t *span, const char *function);
+void trv_mpi_span_finish(trv_mpi_span_t *span, const char *reason);
+
+static inline void trv_mpi_span_begin(trv_mpi_span_t *span, const char *function)
+{
+    span->active = false;
+    if (atomic_load_explicit(&trv_mpi_observes, memory_order_relaxed))
+        trv_mpi_span_start(span, function);
+}
+
+/* Whether the call is counted but in no row yet: no decision was made for it. The caller then passes the reason to
+ * trv_mpi_span_end. */
+static inline bool trv_mpi_span_is_open(const trv_mpi_span_t *span)
+{
+    return span->active && span->began_ns > 0 && !span->row;
+}
+
+/* Ends a span: adds its duration to its row, which by default is the one of calls that were left to the MPI library for
+ * `reason`. */
+static inline void trv_mpi_span_end(trv_mpi_span_t *span, const char *reason)
+{
+    if (span->active)
+        trv_mpi_span_finish(span, reason);
+}
+
+/* The row in which a call is counted for which a decision has the row `tally`: the same algorithm and reason, but the
+ * function of this thread's span. Without a span it is `tally`; NULL: the call is not counted. */
+trv_mpi_tally_t *trv_mpi_log_row(trv_mpi_tally_t *tally);
+
+/* ---- Decisions and rows ------------------------------------------------------------------------------------------ */
 
 /* Logs a decision about vectors of `bytes` on the communicator named `label` ("comm 4 (64 ranks, 8x8)"), if the same
  * line was not logged before. `type`: the name of the elements' type and operation, or "". `algorithm`: NULL if calls
@@ -21,9 +73,9 @@ trv_mpi_tally_t *trv_mpi_log_decision(int rank, const char *label, const char *c
 /* Counts a call with a vector of `bytes`. Does nothing if the row is NULL. */
 void trv_mpi_log_call(trv_mpi_tally_t *tally, size_t bytes);
 
-/* Logs and counts a call that fell back to the MPI library without a decision, for example because its form is not
- * supported. `bytes`: 0 if it is not known. */
-void trv_mpi_log_call_fallback(int rank, const char *collective, size_t bytes, const char *reason);
+/* Counts a call of `function` that is left to the MPI library without a decision, for example because its form is not
+ * supported; logs it and applies TRIVANCE_FALLBACK as trv_mpi_log_decision does. */
+void trv_mpi_log_call_fallback(int rank, const char *function, const char *reason);
 
 /* Prints the table, at MPI_Finalize. */
 void trv_mpi_log_end(void);

@@ -17,7 +17,7 @@
 
 #include "mpi/reports/log.h"
 
-#define LABEL_MAX          192
+#define LABEL_MAX          320
 #define PRINTED_ON_TIMEOUT 8 /* calls printed after a timeout: few, so that a screen shows those of several ranks */
 
 typedef struct record {

@@ -140,6 +140,7 @@ enum {
     ON_DEVICE,  /* its buffer is, or may be, on a GPU */
     OTHER_CALL, /* its vector is not in the decision's range of sizes */
     OVER_LIMIT, /* its plans exceed TRIVANCE_MEMORY */
+    TOO_LARGE,  /* the plan of this decision alone exceeds it */
     COLLECTIVE,
     COLLECTIVE_COMPLEMENT,
     SIGNATURE,
@@ -168,6 +169,8 @@ static void vote(int64_t word[WORDS], const trv_mpi_arguments_t *arguments, cons
     word[ON_DEVICE] = on_device;
     word[OTHER_CALL] = decision->code == TRV_OK && (bytes < decision->bytes_min || bytes > decision->bytes_max);
     word[OVER_LIMIT] = trv_memory_exceeds_limit();
+    word[TOO_LARGE] = prepared && prepared->model &&
+                      trv_plan_memory_bytes(prepared->model) > trv_mpi_settings()->memory_bytes;
     set_call_words(word, arguments, 0);
 }
 
@@ -240,6 +243,26 @@ static trv_mpi_verdict_t broadcast_and_vote(trv_mpi_state_t *state, const trv_mp
     return verdict;
 }
 
+/* Whether the communicator has decisions whose eviction frees memory. */
+static bool has_plans(const trv_mpi_state_t *state)
+{
+    bool found = false;
+    for (const trv_cache_entry_t *entry = state->decisions.first; entry && !found; entry = entry->next)
+        found = ((const trv_mpi_decision_t *)(const void *)entry->object)->schedule != NULL;
+    return found;
+}
+
+/* The limit TRIVANCE_MEMORY. A plan that exceeds it is never kept, so all calls of its kind are left to the MPI library.
+ * Otherwise, if the plans of a rank exceed it together, the communicator's earlier decisions are evicted; without any,
+ * the plans of other communicators take all memory. Returns the reason to leave the calls to the MPI library, or
+ * NULL. */
+static const char *memory_objection(const trv_mpi_state_t *state, const int64_t word[WORDS])
+{
+    return word[TOO_LARGE] ? "their plan takes more memory on a rank than TRIVANCE_MEMORY allows"
+           : word[OVER_LIMIT] && !has_plans(state) ? "the plans of a rank have reached the limit TRIVANCE_MEMORY"
+                                                   : NULL;
+}
+
 trv_mpi_verdict_t trv_mpi_decide(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool on_device,
                                  trv_mpi_decision_t **prepared)
 {
@@ -252,13 +275,12 @@ trv_mpi_verdict_t trv_mpi_decide(trv_mpi_state_t *state, const trv_mpi_arguments
     const trv_mpi_verdict_t verdict = broadcast_and_vote(state, arguments, on_device, &broadcast, word, prepared);
     if (verdict != TRV_MPI_DECIDED)
         return verdict;
-    const bool has_others = state->decisions.first != NULL; /* evicting them frees memory */
-    if (word[ON_DEVICE] && *decision->algorithm)
-        leave_to_library(*prepared, decision, "a rank's buffer is, or may be, on a GPU");
-    if (word[OVER_LIMIT] && !has_others && *decision->algorithm)
-        leave_to_library(*prepared, decision, "the plans of a rank have reached the limit TRIVANCE_MEMORY");
+    const char *objection = word[ON_DEVICE] ? "a rank's buffer is, or may be, on a GPU" : memory_objection(state, word);
+    const bool evicts = word[OVER_LIMIT] && !objection;
+    if (objection && *decision->algorithm)
+        leave_to_library(*prepared, decision, objection);
     report(*prepared, state, decision);
-    trv_cache_add(&state->decisions, &(*prepared)->cached, word[OVER_LIMIT] ? 1 : DECISIONS_MAX);
+    trv_cache_add(&state->decisions, &(*prepared)->cached, evicts ? 1 : DECISIONS_MAX);
     return TRV_MPI_DECIDED;
 }
 

@@ -88,7 +88,8 @@ static void instance_release(void *owner) { trv_mpi_decision_release(owner); }
 trv_mpi_instances_t trv_mpi_decision_instances(trv_mpi_decision_t *decision)
 {
     trv_mpi_decision_hold(decision);
-    return (trv_mpi_instances_t){decision, instance_take_for_request, trv_mpi_decision_give, instance_release};
+    return (trv_mpi_instances_t){decision, decision->tally, instance_take_for_request, trv_mpi_decision_give,
+                                 instance_release};
 }
 
 /* ---- Creation and release ---------------------------------------------------------------------------------------- */

@@ -190,7 +190,7 @@ static int slot_post(trv_mpi_channel_t *channel, int at, bool sends, int peer, i
         slot->remaining = bytes;
         list_add(channel, at);
     }
-    if (code < 0)
+    if (code < 0 && !sends) /* the fragments of a send that have been posted are cancelled by the plan */
         trv_mpi_channel_cancel_slot(channel, at);
     return code;
 }

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Unmodified MPI programs with the component: their results, the log, and the output of ompi_info.
-# Usage: component.sh FOLDER-OF-THE-COMPONENT OMPI_INFO|none MPIRUN C-PROGRAM [FORTRAN-PROGRAM]
+# Usage: component.sh FOLDER-OF-THE-COMPONENT OMPI_INFO|none PRELOAD-LIBRARY|none MPIRUN C-PROGRAM [FORTRAN-PROGRAM]
 # Without TEST_EXHAUSTIVE all forms of the collectives, Fortran and parameters; with it also threads, many communicators
 # and late ranks.
 set -eu -o pipefail
 exhaustive=${TEST_EXHAUSTIVE:-}
 export OMPI_MCA_mca_base_component_path=$1:SYSTEM_DEFAULT
-info=$2 mpirun=$3 program=$4 fortran=${5:-}
+info=$2 preload=$3 mpirun=$4 program=$5 fortran=${6:-}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 log=$work/log
@@ -40,7 +40,8 @@ if [ -n "$exhaustive" ]; then
     # Without a priority the component is not used, whatever else is set.
     "$mpirun" -n 2 --mca coll_trivance_torus 2 --mca coll_trivance_debug trace "$program" threads > "$log" 2>&1 ||
         fail "without a priority"
-    ! grep -q '^trivance' "$log" || fail "used without a priority"
+    grep -q '^trivance: coll_trivance_torus is set, but not coll_trivance_priority' "$log" || fail "no line on the priority"
+    [ "$(grep -c '^trivance' "$log")" = 1 ] || fail "used without a priority"
     exit
 fi
 
@@ -51,15 +52,35 @@ for parameter in priority torus topology_file algorithm tune rules_file timeout 
 done
 
 launch 4 "$program" all
-expect_row 'allreduce +trivance[^ ]* +[0-9]{2,}'
-expect_row 'reduce-scatter +trivance'
-expect_row 'allgather +trivance'
+expect_row 'MPI_Iallreduce +trivance[^ ]* +[0-9]{2,}'
+expect_row 'MPIX_Allreduce_init +trivance'
+expect_row 'MPI_Barrier +trivance'
+expect_row 'MPI_Reduce_scatter_block +trivance'
+expect_row 'MPI_Allgather +[^ ]+ +1 ' # and not those of Open MPI in MPI_Comm_split
+expect_row 'MPI_Reduce +mpi +1 .*no schedules'
 if [ -n "$fortran" ]; then
     launch 3 "$fortran"
-    expect_row 'allreduce +trivance[^ ]* +3 '
+    expect_row 'MPI_Allreduce +trivance[^ ]* +2 '
+    expect_row 'MPI_Iallreduce +trivance[^ ]* +1 '
 fi
+
+# TRIVANCE_FALLBACK=error: calls that Open MPI makes for its own purposes, and those of collectives without schedules, do
+# not end the program.
+launch 3 --mca coll_trivance_fallback error "$program" threads
+"$mpirun" -n 2 --mca coll_trivance_priority 60 --mca coll_trivance_torus 2 --mca coll_trivance_fallback error \
+    "$program" all > "$log" 2>&1 && fail "a call that falls back does not end the program"
+grep -q '^trivance: MPI_Iallreduce: left to the MPI library (no blocking call .*; coll_trivance_fallback=error ends' "$log" ||
+    fail "no reason for the end of the program"
 
 # A wrong value is reported, and the program continues without the component.
 "$mpirun" -n 2 --mca coll_trivance_priority 60 --mca coll_trivance_torus 2y "$program" threads > "$log" 2>&1 ||
     fail "with an invalid torus"
-grep -q "TRIVANCE_TORUS.*2y" "$log" || fail "an invalid torus is not reported"
+grep -q "warning: coll_trivance_torus: '2y' is not a torus" "$log" || fail "an invalid torus is not reported"
+
+# A parameter with a wrong name.
+"$mpirun" -n 2 --mca coll_trivance_tors 2 "$program" threads > "$log" 2>&1 || fail "with an unknown parameter"
+grep -q 'unknown parameter coll_trivance_tors; did you mean coll_trivance_torus?' "$log" || fail "no suggestion"
+
+# The preload library and the component together.
+[ "$preload" = none ] || launch 2 -x LD_PRELOAD="$preload" -x TRIVANCE_TORUS=2 "$program" threads
+[ "$preload" = none ] || grep -q 'warning: the preload library and the component' "$log" || fail "no warning on the preload"
