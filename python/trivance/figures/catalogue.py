@@ -86,7 +86,8 @@ K, M = 1 << 10, 1 << 20
 STUDIES = (
     Study("Two channels that take turns, or one queue",
           "Every link of a deadlock-free torus router has two virtual channels that take turns (`--model=dateline`, as "
-          "in SST/Merlin, and as in all figures); a packet changes to the second when it passes coordinate 0. The ideal "
+          "in SST/Merlin, and the default of `trivance figures`); a packet changes to the second when it passes "
+          "coordinate 0. The ideal "
           "router has one queue per link (`--model=fifo`). At coordinate 0 the turns shift the mirrored streams of "
           "Swing, and the two messages of a step of Bruck, against each other: they fall out of step, meet on links "
           "that the schedule gives to one of them alone, and large vectors take longer. Trivance and Bucket load both "
