@@ -246,12 +246,18 @@ static void test_why(void **state)
 static void test_limit(void **state)
 {
     (void)state;
-    expect("cost 9 -a ring -b 900K --limit --alpha=0ns", 0, "links 8.192 us): the fastest takes 1.000 times as long\n");
-    expect("simulate 9 -a trivance-l -b 32 --limit --model=fifo", 0,
-           "32 B: lower bound 2.600 us (start-up 2.600 us, 4.400 us if each port sends one message per step; sets of "
-           "ranks "
-           "0.000 us; links 0.000 us): the fastest takes 1.697 times as long\n");
-    expect("plan 9 -b 32 --limit", 0, "\nlower bound 2.600 us (start-up 2.600 us, 4.400 us");
+    expect("cost 9 -a ring -b 900K --limit --alpha=0ns", 0,
+           "all links 8.192 us): the fastest takes 1.000 times as long\n");
+    expect(
+        "simulate 9 -a trivance-l -b 32 --limit --model=fifo", 0,
+        "32 B: limit 2.600 us, from the start-up (start-up 2.600 us; links around a set of ranks 0.000 us; all links "
+        "0.000 us): the fastest takes 1.697 times as long\n"
+        "reference, not a bound: 4.400 us (start-up if each port sends one message per step 4.400 us + transmission "
+        "0.000 us): 1.003 times as long\n");
+    expect("plan 9 -b 32 --limit", 0, "\nlimit 2.600 us, from the start-up (start-up 2.600 us; ");
+    expect("plan 9 -b 32 --why --limit", 0, "\nlimit 2.600 us, from the start-up (start-up 2.600 us; ");
+    expect("plan 9m -b 64M --limit", 0, ", from the links around a set of ranks (");
+    expect("plan 8x8 --all-sizes --limit", 0, "\n/ limit: time of the plan divided by the lower bound");
     json_t *rows = tool_json(
         "simulate 9,9m -a trivance-l -b 512M --limit --model=fifo --delivery=tail --packet=1M -f json");
     const double ring_ns = json_real_value(json_object_get(json_array_get(rows, 0), "limit_ns"));
@@ -259,8 +265,9 @@ static void test_limit(void **state)
     assert_float_equal(ring_ns / line_ns, 8 / 9., 1e-6);
     assert_true(json_real_value(json_object_get(json_array_get(rows, 1), "limit_ratio")) > 1);
     json_decref(rows);
-    tool_expect_error("plan 9 --limit --why", "--why explains the plan for one size on a torus; leave out --limit");
-    tool_expect_error("plan 9 --limit --format=json", "--limit works only with the text output of a single plan");
+    tool_expect_error("plan 9 --limit --nodes=0-3",
+                      "--nodes selects plans for some nodes of a torus; leave out --limit");
+    tool_expect_error("plan 9 --limit --format=json", "a schedule as svg or json has no --limit");
     tool_expect_error("cost --paper --limit", "leave out --limit, for example `trivance cost --paper --format=csv`");
 }
 

@@ -15,6 +15,7 @@
 
 #include <trivance/trivance.h>
 
+#include "torus/torus.h"
 #include "draw/picture.h"
 #include "draw/svg.h"
 #include "draw/text.h"
@@ -159,7 +160,7 @@ static void check_svg(const trv_schedule_t *schedule, const trv_cost_t *cost)
     trv_svg_options_t options = {"a <title> & more", "subtitle", 4096, -1, -1, &progress};
     char *text = NULL;
     size_t length = 0;
-    int active[TRV_DIMS_MAX], dims = trv_active_dimensions(trv_schedule_torus(schedule), active);
+    int active[TRV_DIMS_MAX], dims = trv_torus_active(trv_schedule_torus(schedule), active);
     assert_int_equal(trv_picture_create(&picture, schedule, NULL, cost, -1, -1), 0);
     int rc = trv_svg_check(&picture, -1);
     if (rc && dims <= 3 && trv_schedule_steps(schedule) > 48) /* pipelined: no two steps are alike */
@@ -197,7 +198,7 @@ static void test_svg(void **state)
 static void check_panel_within(const trv_schedule_t *schedule, const trv_cost_t *cost)
 {
     trv_picture_t picture;
-    int active[TRV_DIMS_MAX], dims = trv_active_dimensions(trv_schedule_torus(schedule), active);
+    int active[TRV_DIMS_MAX], dims = trv_torus_active(trv_schedule_torus(schedule), active);
     if (dims > 3 || (dims < 2 && trv_schedule_torus(schedule)->lines == 0)) /* drawn as a circle */
         return;
     assert_int_equal(trv_picture_create(&picture, schedule, NULL, cost, -1, -1), 0);
@@ -249,7 +250,7 @@ static void check_text_within(const trv_schedule_t *schedule, const trv_cost_t *
     size_t length = 0;
     trv_text_style_t style = {open_memstream(&text, &length), false, columns};
     const trv_torus_t *torus = trv_schedule_torus(schedule);
-    int active[TRV_DIMS_MAX], dims = trv_active_dimensions(torus, active);
+    int active[TRV_DIMS_MAX], dims = trv_torus_active(torus, active);
     assert_int_equal(trv_picture_create(&picture, schedule, NULL, cost, -1, -1), 0);
     for (int i = 0; i < picture.panels && dims == 1; i++)
         if (trv_text_ring_fits(&style, &picture, &picture.panel[i]))

@@ -69,7 +69,7 @@ static char *text_of(const drawn_t *drawn)
     size_t length = 0;
     const trv_text_style_t style = {open_memstream(&text, &length), false, 110};
     int active[TRV_DIMS_MAX];
-    if (trv_active_dimensions(&drawn->network.torus, active) == 1) {
+    if (trv_torus_active(&drawn->network.torus, active) == 1) {
         for (int i = 0; i < drawn->picture.panels; i++)
             trv_text_ring(&style, &drawn->picture, &drawn->picture.panel[i]);
     } else {

@@ -439,6 +439,10 @@ static void test_bad_input(void **state)
         {"9 --links --format=csv", "--format=json"},
         {"9m -a trivance-l -b 1T",
          "is more than 524287 packets of 8192 bytes; use larger packets"}, /* refused immediately, without a warning */
+        {"9 -b 1K --plot=x.svg", "--plot draws the times of one torus over several sizes"},
+        {"9 8 --plot=x.svg", "--plot draws the times of one torus over several sizes"},
+        {"9 --plot=x.pdf", "the name 'x.pdf' must end in .svg"},
+        {"9 --plot=/nonexistent/x.svg", "the file '/nonexistent/x.svg' cannot be written: No such file"},
         {"9 --model=ideal", "--model: 'ideal' is neither dateline nor fifo"},
         {"9 --delivery=body", "neither head nor tail"},
         {"9 --bandwidth=800", "bandwidth: '800' is not a rate"},

@@ -247,6 +247,11 @@ static void test_bad_input(void **state)
         {"--torus=8 -a trivanse", "did you mean trivance?"},
         {"--torus=8 -b 0", "at least 1 byte"},
         {"--torus=8 -b 1K:64M:y4", "is not a range"},
+        {"--torus=8 -b 1M:1K", "bytes: the range '1M:1K' begins above its end"},
+        {"--torus=8 --alpha=0us:1us", "alpha: the range '0us:1us' begins at 0"},
+        {"--torus=8 -b 1K --plot=x.svg", "--plot draws times over several sizes"},
+        {"--torus=8,9 --plot=x.svg", "--plot draws algorithms and sizes for a single torus; here there are 2"},
+        {"--torus=8 --plot=x.pdf", "must end in .svg"},
         {"--torus=8 -c broadcast", "no collective 'broadcast'"},
         {"--torus=8 --bandwidth=800", "bandwidth: '800' is not a rate"},
         {"--torus=8 --bandwidth=0Gb/s", "is not a rate"},
@@ -281,14 +286,18 @@ static void test_bad_input(void **state)
 static void test_formats(void **state)
 {
     static const char grid[] = "--torus=3x3,8 -a ring,trivance -b 64,1M --alpha=1us,1.5us";
-    static const char keys[] = "torus,algorithm,bytes,alpha_ns,time_ns,packet_hops,wall_s,chosen_for,error";
+    static const char keys[] = "torus,algorithm,bytes,model,delivery,bandwidth_bps,nic_bandwidth_bps,alpha_ns,"
+                               "link_latency_ns,host_latency_ns,router_in_ns,router_out_ns,packet,time_ns,packet_hops,"
+                               "wall_s,chosen_for,error";
     char line[256], *manual = tool_read_file(TRIVANCE_MAN "/trivance-sweep.1");
     (void)state;
     tool_t csv = sweep("%s -j 1 -f csv", grid), table = sweep("%s", grid);
     assert_int_equal(csv.code, 0);
     assert_int_equal(strncmp(csv.out, keys, strlen(keys)), 0);
-    assert_non_null(strstr(csv.out, "\n8,trivance-l,64,1500,4"));
-    assert_non_null(strstr(csv.out, "\n3x3,ring,64,1000,,,,ring,\"ring supports only rings, "));
+    assert_non_null(
+        strstr(csv.out, "\n8,trivance-l,64,fifo,head,800000000000,12800000000000,1500,100,100,50,50,8192,4"));
+    assert_non_null(strstr(csv.out, "\n3x3,ring,64,fifo,head,800000000000,12800000000000,1000,100,100,50,50,8192,,,,"
+                                    "ring,\"ring supports only rings, "));
     /* A table has the order of the grid. */
     assert_int_equal(table.code, 0);
     char *first = strstr(table.out, "\n3x3  "), *last = strrchr(table.out, '\n');
@@ -342,6 +351,8 @@ static void test_description(void **state)
         {"{\"torus\": 8, \"narrow\": 0}", "the key narrow is now called shared-paths"},
         {"{\"torus\": 8, \"torus\": 9}", "duplicate"},
         {"[8]", "is not a JSON object"},
+        {"{\"torus\": [\"8\",\n\"8y8\"]}", "grid.json:2:"},
+        {"{\"torus\": 8, \"alpha\": \"3x\"}", "--alpha: '3x' is not a time"},
         {"{\"torus\": 8", "grid.json:1:11: not valid JSON"},
         {"{\"torus\": 8, \"alpha\": 1.5}", "'1.5' is not a time"},
     };
@@ -400,7 +411,8 @@ static void test_left_out(void **state)
     assert_null(strstr(all.out, ",ring,\"ring supports"));
     assert_non_null(strstr(all.out, "\n8,ring,64,"));
     assert_non_null(strstr(all.err, "trivance sweep: 10 of "));
-    assert_non_null(strstr(named.out, "\n8x8,ring,64,,,,ring,\"ring supports"));
+    assert_non_null(strstr(named.out, "\n8x8,ring,64,fifo,head,800000000000,12800000000000,1500,100,100,50,50,8192,,,,"
+                                      "ring,\"ring supports"));
     assert_string_equal(named.err, "");
     expect_code(all, 0, NULL);
     expect_code(named, 0, NULL);

@@ -27,7 +27,7 @@
 
 static int compare(const void *left, const void *right) { return strcmp(*(char *const *)left, *(char *const *)right); }
 
-/* Returns the lines of a CSV file, sorted, without the column wall_s, which is the seventh here. */
+/* Returns the lines of a CSV file, sorted, without the column wall_s, which is the sixteenth here. */
 static char *sorted_rows(const char *file)
 {
     char *text = tool_read_file(file), *rest = text, *row, *line[4096];
@@ -35,7 +35,7 @@ static char *sorted_rows(const char *file)
     char *sorted = calloc(strlen(text) + 1, 1);
     while ((row = strtok_r(rest, "\n", &rest)) != NULL && lines < 4096) {
         char *cell = row;
-        for (int i = 0; i < 6; i++) {
+        for (int i = 0; i < 15; i++) {
             cell = strchr(cell, ',');
             if (!cell)
                 fail_msg("%s has the line '%s'", file, row);
@@ -184,10 +184,14 @@ static void test_truncated_file(void **state)
     expect_code(tool, 0, NULL);
 }
 
+#define NETWORK "fifo,head,800000000000,12800000000000,1000,100,100,50,50,8192"
+
 /* A file that a sweep would not have written is refused and left unchanged. */
 static void test_other_files(void **state)
 {
-    static const char header[] = "torus,algorithm,bytes,alpha_ns,time_ns,packet_hops,wall_s,chosen_for,error\n";
+    static const char header[] = "torus,algorithm,bytes,model,delivery,bandwidth_bps,nic_bandwidth_bps,alpha_ns,"
+                                 "link_latency_ns,host_latency_ns,router_in_ns,router_out_ns,packet,time_ns,"
+                                 "packet_hops,wall_s,chosen_for,error\n";
     static const struct {
         const char *name, *text, *words;
     } other[] = {
@@ -195,12 +199,12 @@ static void test_other_files(void **state)
         {"notes.csv", "my notes\n", "line 1 does not list the columns"},
         {"less.csv", "torus,algorithm,bytes,time_ns,packet_hops,wall_s,chosen_for,error\n",
          "does not list the columns"},
-        {"grid.csv", "*8x8,ring,32,1000,1.000,1,1.0,ring,\n9x9,ring,32,1000,1.000,1,1.0,ring,\n",
+        {"grid.csv", "*8x8,ring,32," NETWORK ",1.000,1,1.0,ring,\n9x9,ring,32," NETWORK ",1.000,1,1.0,ring,\n",
          "line 3 has torus 9x9"},
-        {"bytes.csv", "*8x8,ring,33,1000,1.000,1,1.0,ring,\n", "has bytes 33"},
-        {"family.csv", "*8x8,ring,32,1000,1.000,1,1.0,trivance,\n", "has chosen_for trivance"},
+        {"bytes.csv", "*8x8,ring,33," NETWORK ",1.000,1,1.0,ring,\n", "has bytes 33"},
+        {"family.csv", "*8x8,ring,32," NETWORK ",1.000,1,1.0,trivance,\n", "has chosen_for trivance"},
         {"short.csv", "*8x8,ring,32\n", "is not a row of this sweep"},
-        {"quote.csv", "*8x8,ring,32,1000,1.000,1,1.0,ring,\"\n", "is not a row of this sweep"},
+        {"quote.csv", "*8x8,ring,32," NETWORK ",1.000,1,1.0,ring,\"\n", "is not a row of this sweep"},
         {"lines.jsonl", "{\"torus\": \"8x8\"}\n", "is not a row of this sweep"},
         {"lines.jsonl", "{\"my\": \"notes\"", "not the beginning"},
         {"lines.jsonl", "[1]\n", "is not a row of this sweep"},
@@ -218,7 +222,7 @@ static void test_other_files(void **state)
     }
     /* A sweep with another bandwidth must not reuse rows of the default one. */
     char *before = tool_read_file(whole);
-    expect_code(sweep(GRID " --bandwidth=400Gb/s -o %s", whole), 2, "does not list the columns");
+    expect_code(sweep(GRID " --bandwidth=400Gb/s -o %s", whole), 2, "has bandwidth_bps 800000000000");
     char *after = tool_read_file(whole);
     assert_string_equal(after, before);
     free(before);

@@ -153,8 +153,23 @@ static void test_keys(void **state)
                 "torus,collective,algorithm,chosen_for,steps,messages,lambda,delta,theta,paper_lambda,paper_delta,"
                 "paper_theta,paper_theta_limit,bytes,time_ns,best",
                 "trivance-cost.1");
+    expect_keys("cost 9 -b 8 --limit --format=json",
+                "torus,collective,algorithm,chosen_for,steps,messages,lambda,delta,theta,paper_lambda,paper_delta,"
+                "paper_theta,paper_theta_limit,bytes,time_ns,best,limit_ns,limit_from,limit_ratio,reference_ns",
+                "trivance-cost.1");
+    expect_keys("plan 3x3 --why --limit --format=json",
+                "torus,collective,bytes,algorithm,steps,consistent,chosen,time_ns,modelled,alpha_part_ns,hops_part_ns,"
+                "transmission_part_ns,wins_alpha,alpha_ns,wins_bandwidth,bandwidth_bps,wins_link_latency,"
+                "link_latency_ns,limit_ns,limit_from,limit_ratio,reference_ns",
+                "trivance-plan.1");
+    expect_keys("sweep --torus=9 -a ring -b 8 --limit --format=json",
+                "torus,algorithm,bytes,model,delivery,bandwidth_bps,nic_bandwidth_bps,alpha_ns,link_latency_ns,"
+                "host_latency_ns,router_in_ns,router_out_ns,packet,time_ns,packet_hops,wall_s,limit_ns,limit_from,"
+                "limit_ratio,reference_ns,chosen_for,error",
+                "trivance-sweep.1");
     expect_keys("simulate 9 3x3 -b 8 --compare --format=json",
-                "torus,collective,algorithm,chosen_for,model,delivery,bandwidth_bps,alpha_ns,bytes,time_ns,"
+                "torus,collective,algorithm,chosen_for,model,delivery,bandwidth_bps,nic_bandwidth_bps,alpha_ns,"
+                "link_latency_ns,host_latency_ns,router_in_ns,router_out_ns,packet,bytes,time_ns,"
                 "time_vs_trivance,best,packet_hops,simulated_hops,wall_s,error,cost_ns,cost_ratio",
                 "trivance-simulate.1");
 }

@@ -21,8 +21,8 @@ fail() {
     failures=$((failures + 1))
 }
 
-# rows FILE: the rows of a file, sorted, without the seventh column, wall_s.
-rows() { cut -d, -f1-6,8- "$1" | sort; }
+# rows FILE: the rows of a file, sorted, without the sixteenth column, wall_s.
+rows() { cut -d, -f1-15,17- "$1" | sort; }
 
 # same FILE: the file has the rows of the sweep on one machine.
 same() { diff <(rows alone.csv) <(rows "$1") > out 2> err || fail "$1 has other rows"; }
@@ -69,7 +69,7 @@ same torn.csv
 # From a file on rank 0, to stdout.
 echo '{"torus": "3x3", "algorithm": "ring,trivance", "bytes": 64}' > grid.json
 sweep 2 grid.json --format=csv || fail "the sweep of a description exits $?"
-grep -q '^3x3,trivance-l,64,' out && grep -q '^3x3,ring,64,,,,ring,"ring supports' out || fail "rows are missing"
+grep -q '^3x3,trivance-l,64,' out && grep -q '^3x3,ring,64,.*,,,,ring,"ring supports' out || fail "rows are missing"
 sweep 2 --help || fail "--help exits $?"
 [ "$(grep -c '^Usage: ' out)" = 1 ] || fail "--help is not printed once"
 

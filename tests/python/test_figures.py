@@ -9,7 +9,7 @@ import pytest
 pytest.importorskip("matplotlib")
 
 import trivance  # noqa: E402
-from trivance.figures import catalogue, counted, draw, message_rules, report, rules, testbed, write  # noqa: E402
+from trivance.figures import catalogue, counted, curves, draw, message_rules, report, rules, testbed, write  # noqa: E402
 from trivance.figures.claims import CLAIMS, Claim  # noqa: E402
 from trivance.figures.cuts import CUTS, history  # noqa: E402
 from trivance.figures.measures import (BreakEven, Curve, Figure, about, break_even, exactly, own_switch,  # noqa: E402
@@ -249,3 +249,14 @@ def test_cuts(tmp_path, monkeypatch):
     assert text.getvalue().count("\n33,8x8,") == 2 * len(CUTS) and "\n33,8x8,8192,16,5," in text.getvalue()
     write.figure_csv(small(spec, tmp_path), again)  # from what was kept
     assert again.getvalue() == text.getvalue()
+
+
+def test_curves():
+    """Times over sizes with the limit, as `trivance simulate --plot` draws them."""
+    data = {"title": "AllReduce on a ring of 9: fifo", "limit": {"bytes": [32, 64], "ns": [2600, 2600]},
+            "curves": [{"name": "planned", "bytes": [32, 64], "ns": [4000, 4500]},
+                       {"name": "swing", "bytes": [32, 64], "ns": [8000, None]}]}
+    svg = io.StringIO()
+    curves.draw(data, svg)
+    for text in ("AllReduce on a ring of 9: fifo", "swing", "planned", "limit (lower bound)", "64 B", "5 us"):
+        assert text in svg.getvalue(), text

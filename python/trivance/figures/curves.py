@@ -11,7 +11,8 @@ from typing import Any, TextIO
 from matplotlib.ticker import FuncFormatter, LogLocator  # type: ignore[import]
 
 from ..simulation import _COLOURS, _colour
-from .draw import INK, MARKERS, MUTED, axes_of, exactly
+from .draw import INK, MARKERS, MUTED, axes_of
+from .measures import exactly
 from .write import output
 
 

@@ -8,7 +8,7 @@
 #include <trivance/cost.h>
 
 #include "cli/shared/input.h"
-#include "cli/shared/limit.h"
+#include "cli/shared/lower_bound.h"
 #include "cli/shared/network_options.h"
 #include "cli/shared/progress.h"
 #include "cli/shared/select.h"

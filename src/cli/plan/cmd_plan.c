@@ -11,7 +11,7 @@
 #include "cli/shared/progress.h"
 #include "cli/shared/tool.h"
 #include "cli/shared/input.h"
-#include "cli/shared/limit.h"
+#include "cli/shared/lower_bound.h"
 #include "base/text/parse.h"
 #include "cli/plan/plan.h"
 #include "cli/plan/query.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/shared/limit.h"
+#include "cli/shared/lower_bound.h"
 #include "cli/shared/output.h"
 #include "cli/shared/tool.h"
 #include "base/text/parse.h"

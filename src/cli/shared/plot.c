@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "cli/shared/limit.h"
+#include "cli/shared/lower_bound.h"
 #include "cli/shared/network_options.h"
 #include "formats/names.h"
 #include "schedule/collective.h"

@@ -92,7 +92,7 @@ const cli_command_t cli_simulate_command = {
     .more = cli_network_options,
     .repeated = CLI_NETWORK_REPEATED,
     .examples = "trivance simulate 8x8\n"
-                "trivance simulate 27x27 --algorithm=trivance,swing --bytes=8M --model=fifo --bandwidth=1.6Tb/s\n"
+                "trivance simulate 27x27 --algorithm=trivance,swing --bytes=8M --bandwidth=1.6Tb/s\n"
                 "trivance simulate 9 --algorithm=trivance-b --bytes=64K --trace=trace.json\n"
                 "trivance simulate 8x8 --algorithm=all --bytes=1K,64K,4M --ranking\n"
                 "trivance simulate 8x8 --slow-link=0:+0:4x\n"

@@ -9,7 +9,7 @@
 
 #include "cli/shared/grid.h"
 #include "cli/shared/input.h"
-#include "cli/shared/limit.h"
+#include "cli/shared/lower_bound.h"
 #include "cli/shared/network_options.h"
 #include "cli/shared/select.h"
 #include "cli/shared/table.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/shared/limit.h"
+#include "cli/shared/lower_bound.h"
 #include "cli/shared/plot.h"
 #include "cli/shared/output.h"
 #include "cli/shared/tool.h"

@@ -5,7 +5,7 @@
  *     points.c     the axes of the grid, and the point at an index
  *     rows.c       the file of results: its rows, and the points that it has already
  *     json.c       the grid in a file
- *     plot.c       the picture of the results
+ *     sweep_plot.c the picture of the results
  *     options.c    the command line
  *     run.c        points to simulate, and their results
  *     cmd_sweep.c  the command on one machine; src/cli/mpi/mpi_sweep.c is the same on many ranks
@@ -136,7 +136,7 @@ int cli_sweep_rows_open(cli_sweep_rows_t *rows, const cli_sweep_grid_t *grid, co
 int cli_sweep_rows_add(cli_sweep_rows_t *rows, const cli_sweep_result_t *result);
 int cli_sweep_rows_close(cli_sweep_rows_t *rows);
 
-/* ---- The plot (plot.c) ------------------------------------------------------------------------------------- */
+/* ---- The plot (sweep_plot.c) ------------------------------------------------------------------------------- */
 
 /* Checks that the grid can be drawn: algorithms and sizes only, and several sizes. */
 int cli_sweep_plot_check(const cli_sweep_grid_t *grid, const char *path);

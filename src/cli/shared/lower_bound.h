@@ -1,8 +1,8 @@
 /*
  * --limit: the lower bound on the time of any schedule on a network, and a reference that is no bound (docs/networks.md).
  */
-#ifndef TRIVANCE_CLI_SHARED_LIMIT_H
-#define TRIVANCE_CLI_SHARED_LIMIT_H
+#ifndef TRIVANCE_CLI_SHARED_LOWER_BOUND_H
+#define TRIVANCE_CLI_SHARED_LOWER_BOUND_H
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /*
  * The lower bound on times, as text and as columns.
  */
-#include "cli/shared/limit.h"
+#include "cli/shared/lower_bound.h"
 
 #include <math.h>
 #include <string.h>
