@@ -64,7 +64,7 @@ def draw(data: dict[str, Any], stream: TextIO) -> None:
 
 def main() -> None:
     """Draws the curves on stdin to stdout."""
-    sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[union-attr]
+    sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[attr-defined]
     draw(json.load(sys.stdin), sys.stdout)
 
 
