@@ -26,7 +26,8 @@ int trv_torus_move(const trv_torus_t *torus, int rank, int dimension, int coordi
 /* The rank that is `delta` coordinates (of any sign and size) up from `rank` along `dimension`, around the ring. */
 TRV_API int trv_torus_shift(const trv_torus_t *torus, int rank, int dimension, int delta);
 
-/* The dimensions with more than one rank, ascending (up to TRV_DIMS_MAX); returns how many there are. */
+/* The dimensions with more than one rank, ascending (up to TRV_DIMS_MAX); returns how many there are. Inline, because
+ * libtrivance_formats uses it and the core library does not export it. */
 static inline int trv_torus_active(const trv_torus_t *torus, int *active)
 {
     int count = 0;
