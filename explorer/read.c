@@ -100,11 +100,12 @@ static int make_on_nodes(explore_ask_t *ask, const trv_torus_t *torus, const trv
 
 static int make(explore_ask_t *ask, const cli_tori_t *tori, trv_schedule_t **schedule)
 {
-    const char *example = "for example `trivance plan 9`";
     if (ask->schedule)
         return read_file(ask, schedule);
-    if (tori->count != 1 || !ask->selection.single)
-        return trv_fail(TRV_ERR_ARGUMENT, "expected one torus and one algorithm, %s", example);
+    if (tori->count != 1)
+        return trv_fail(TRV_ERR_ARGUMENT, "there are %d tori: expected one, for example 9 or 4x4x4", tori->count);
+    if (!ask->selection.single)
+        return trv_fail(TRV_ERR_ARGUMENT, "there are several algorithms: expected one, for example trivance-b");
     ask->bytes = ask->bytes ? ask->bytes : 64 << 10;
     int rc = cli_network_finish(&ask->network, &tori->torus[0]);
     if (rc && !(rc == TRV_ERR_UNSUPPORTED && ask->node_list)) /* nodes may be planned where a row is cut in two */

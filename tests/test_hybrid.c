@@ -226,7 +226,7 @@ static void rejects_bad_names(void **state)
         const char *sentence;
     } cases[] = {{"hybrid:5", TRV_ERR_UNSUPPORTED,
                   "5 is not a divisor of dimension 0, whose size is 8; use a divisor, for example 2"},
-                 {"hybrid:2x2x2", TRV_ERR_UNSUPPORTED, "each of the torus's 2 dimensions, or one for all, not 3"},
+                 {"hybrid:2x2x2", TRV_ERR_UNSUPPORTED, "each dimension of the torus, here 2, or one for all, not 3"},
                  {"hybrid:8/7", TRV_ERR_ARGUMENT,
                   "takes 2 to 4 steps, one of the numbers that `trivance search 8` lists, not 7"},
                  {"hybrid:1/2", TRV_ERR_ARGUMENT, "no number of steps"},

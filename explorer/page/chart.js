@@ -49,7 +49,7 @@ const namesOf = app => (app.file ? [app.file.name] : app.state.nodes ? ['planned
  * Returns the names that can be chosen.
  * @param {App} app
  */
-const offeredOf = app => [...new Set([...USUAL.chart, ...app.state.chart, ...(app.state.algorithm ? [app.state.algorithm] : [])])];
+const offeredOf = app => [...new Set([...USUAL.chart, ...app.state.chart, ...(app.state.algorithm && !/^all$|,/.test(app.state.algorithm) ? [app.state.algorithm] : [])])];
 /**
  * Returns the names that are not known to fail. A command with a failing name would print only its error.
  * @param {App} app

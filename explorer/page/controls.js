@@ -51,9 +51,10 @@ function slider(id, text, values, show, change) {
 
 /** @param {App} app */
 export function makeControls(app) {
-  const torus = byId('torus'), algorithm = byId('algorithm'), form = byId('form');
+  const torus = byId('torus'), nodes = byId('nodes'), algorithm = byId('algorithm'), form = byId('form');
   form.addEventListener('submit', (/** @type {Event} */ event) => event.preventDefault());
   torus.addEventListener('input', () => app.set({ torus: torus.value.trim(), links: [], nodes: '', rank: -1, step: 0, timeline: '' }));
+  nodes.addEventListener('change', () => app.set({ nodes: nodes.value.replace(/\s/g, ''), step: 0, timeline: '' }));
   algorithm.addEventListener('change', () => app.set({ algorithm: algorithm.value.trim() || 'planned', step: 0 }));
   const sliders = SLIDERS.map(({ key, text, values, show }) => ({ key, ...slider(`slider-${key}`, text, values, show, value => app.set({ [key]: value })) }));
   byId('sliders').append(...sliders.map(one => one.node));
@@ -65,6 +66,7 @@ export function makeControls(app) {
   app.views.push(() => {
     const { state } = app, parsed = readTorus(state.torus);
     if (document.activeElement !== torus) torus.value = app.file ? 'as in the file' : state.torus;
+    if (document.activeElement !== nodes) nodes.value = app.file ? '' : state.nodes;
     if (document.activeElement !== algorithm) algorithm.value = state.nodes ? 'planned' : state.algorithm;
     torus.setAttribute('aria-invalid', String(!parsed));
     for (const one of sliders) one.update(state[one.key]);
@@ -81,7 +83,7 @@ export function makeControls(app) {
     byId('algorithm-hint').textContent = table.find(one => one.name === state.algorithm.split(':')[0])?.title ?? (state.algorithm === 'planned' || state.nodes ? 'the schedule that the planner selects for this size and network' : '');
     drawDimensions(app, app.file ? null : parsed);
     drawLinkList(app);
-    for (const one of form.querySelectorAll('#torus, #algorithm, .dimension input, .dimension button, #links button')) one.disabled = Boolean(app.file) || (one === algorithm && state.nodes !== '');
+    for (const one of form.querySelectorAll('#torus, #nodes, #algorithm, .dimension input, .dimension button, #links button')) one.disabled = Boolean(app.file) || (one === algorithm && state.nodes !== '');
   });
 }
 
@@ -123,17 +125,16 @@ function drawDimensions(app, torus) {
 }
 
 /**
- * Lists what has no control of its own, each with a button that removes it: slow and cut links, a set of nodes, and
+ * Lists what has no control of its own, each with a button that removes it: slow and cut links, and
  * parameters of the network.
  * @param {App} app
  */
 function drawLinkList(app) {
-  const { links, nodes, parameters } = app.state;
+  const { links, parameters } = app.state;
   const entry = (/** @type {string} */ text, /** @type {string} */ button, /** @type {string} */ label, /** @type {Partial<import('./state.js').State>} */ patch) =>
     element('li', {}, text, element('button', { type: 'button', class: 'quiet', 'aria-label': label, onclick: () => app.set(patch) }, button));
   const others = Object.entries(parameters);
   const entries = [
-    ...(nodes ? [entry(`job on nodes ${nodes}`, 'all nodes', 'Use all nodes', { nodes: '', step: 0, timeline: '' })] : []),
     ...others.map(([name, value]) => entry(`${name} ${value}`, 'default', `Default of ${name}`, { parameters: Object.fromEntries(others.filter(other => other[0] !== name)) })),
     ...links.map(link => entry(`${link.rank}:${portText(link.port)} ${link.factor === Infinity ? `is cut${link.oneWay ? ', one way' : ''}` : `is ${link.factor} times as slow`}`, 'restore',
       `Restore link ${link.rank}:${portText(link.port)}`, { links: links.filter(other => other !== link) }))];

@@ -280,8 +280,9 @@ function drawRank(app, list) {
     const diameter = torus.size.reduce((sum, n, d) => sum + ((torus.lines >> d) & 1 ? n - 1 : Math.floor(n / 2)), 0);
     const facts = [['Ranks', torus.ranks.toLocaleString('en')], ...(picture?.nodes ? [['Nodes of the job', String(picture.nodes.length)]] : []), ['Directed links', links.toLocaleString('en')], ['Diameter', countText(diameter, 'hop')]];
     if (state.view === 'schedule' && picture && !app.file)
-      facts.push(['Messages', picture.messages.toLocaleString('en')], ['Steps / log₃ n', picture.lambda.toFixed(2)],
-        ['Sent per rank / 2m', picture.delta.toFixed(3)], ['Theta', picture.theta.toFixed(3)], ['Scratch registers', String(picture.registers - 1)]);
+      facts.push(['Messages', picture.messages.toLocaleString('en')], // the next three are those of a whole torus
+        ...(picture.nodes ? [] : [['Steps / log₃ n', picture.lambda.toFixed(2)], ['Sent per rank / 2m', picture.delta.toFixed(3)], ['Theta', picture.theta.toFixed(3)]]),
+        ['Scratch registers', String(picture.registers - 1)]);
     box.replaceChildren(element('dl', { class: 'facts' }, ...facts.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)])),
       element('p', { class: 'hint' }, 'Select a rank to see its links and messages.'));
     return;

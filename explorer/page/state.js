@@ -98,12 +98,12 @@ for (const key of PARAMETERS)
   KEYS.set(key, { allowed: `a value of the tool’s option --${key}`, write: state => state.parameters[key] ?? '',
     read: (state, text) => store(text && text.length <= TEXT_MAX ? text : null, some => { state.parameters[key] = some; }) });
 KEYS.set('chart', {
-  allowed: `up to ${CHART_MAX} names, for example trivance,swing`,
+  allowed: `up to ${CHART_MAX} names of algorithms or families, for example trivance,swing`,
   write: state => state.chart.join(','),
   read: (state, text) => {
     const names = [...new Set(text.split(',').filter(Boolean))];
-    state.chart = names.slice(0, CHART_MAX).map(name => name.slice(0, TEXT_MAX));
-    return names.length <= CHART_MAX && names.every(name => name.length <= TEXT_MAX);
+    state.chart = names.filter(name => name !== 'all').slice(0, CHART_MAX).map(name => name.slice(0, TEXT_MAX));
+    return names.length <= CHART_MAX && names.every(name => name !== 'all' && name.length <= TEXT_MAX);
   },
 });
 KEYS.set('links', {

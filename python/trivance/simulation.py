@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, List, NamedTuple, Opt
 
 from . import _library as L
 from ._progress import Progress, meter, watch
+from ._theme import colours
 from ._units import Bytes, bytes_text, to_bool, to_bytes, to_list, to_sizes
 from .network import Network, TorusLike, as_network
 from .planner import algorithms as list_algorithms, find_algorithm, plan
@@ -19,8 +20,6 @@ from .schedule import Schedule
 if TYPE_CHECKING:
     import numpy as np
 
-#: The explorer's colours, by `Algorithm.colour`.
-_COLOURS = ("#1f2933", "#7a3db8", "#1f6fd1", "#d9730d", "#c2255c", "#0f7a52", "#0891a5", "#7a8b00", "#8c5a3c")
 #: Models of links in titles.
 _QUEUES = {"fifo": "one queue per link (fifo)", "dateline": "two channels per link (dateline)"}
 Job = TypeVar("Job")
@@ -112,10 +111,14 @@ def _link_loads(network: Network, result: L.Simulation) -> Any:
 
 # ---- Work on all cores -----------------------------------------------------------------------------------------------
 
-def spread(jobs: Sequence[Job], work: Callable[[Job], Result], progress: Progress, title: str) -> List[Result]:
-    """The results of all jobs, in their order, from one thread per core; the library's calls run in parallel."""
+def spread(jobs: Sequence[Job], work: Callable[[Job], Result], progress: Progress, title: str,
+           size_of: Callable[[Job], float] = lambda _: 1.0, workers: Optional[int] = None) -> List[Result]:
+    """The results of all jobs, in their order, from one thread per core; the library's calls run in parallel.
+
+    The main thread only waits, so that signals are handled at once. `size_of` is a job's share of the progress.
+    """
     from concurrent.futures import ThreadPoolExecutor
-    stop, results = threading.Event(), []
+    stop, results, finished, total = threading.Event(), [], 0.0, sum(map(size_of, jobs))
 
     def report(_fraction: float) -> None:
         if stop.is_set():
@@ -125,12 +128,13 @@ def spread(jobs: Sequence[Job], work: Callable[[Job], Result], progress: Progres
         with watch(report, title):
             return work(job)
 
-    with meter(progress, title) as done, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    with meter(progress, title) as done, ThreadPoolExecutor(workers or len(os.sched_getaffinity(0))) as pool:
         try:
-            for result in pool.map(run, jobs):
+            for job, result in zip(jobs, pool.map(run, jobs)):
                 results.append(result)
+                finished += size_of(job)
                 if done is not None:
-                    done(len(results) / len(jobs))
+                    done(finished / total)
         except BaseException:
             stop.set()
             raise
@@ -214,7 +218,7 @@ class Comparison:
             L.choose("relative", relative, (*self.algorithms, "limit"))
         ax = ax or L.need("matplotlib.pyplot", "Comparison.plot").subplots()[1]
         used = {name: _colour(name) for name in self.algorithms}
-        spare = [colour for colour in _COLOURS if colour not in used.values()]
+        spare = [colour for colour in colours("c") if colour not in used.values()]
         for name in self.algorithms:
             rows = self[name]
             unit = 1e-6 if relative is None else rows["limit"] if relative == "limit" else self[relative]["time"]
@@ -245,7 +249,7 @@ def _colour(name: str) -> Optional[str]:
     table = list_algorithms()
     family = {one.name: one.family for one in table}.get(name.split(":")[0], name)
     number = max((one.colour for one in table if one.family == family), default=0)
-    return _COLOURS[number] if number else None
+    return colours("c")[number] if number else None
 
 
 def _members(name: str) -> List[str]:

@@ -176,9 +176,10 @@ int trv_hybrid_parse(const char *parameters, const trv_torus_t *torus, trv_colle
     if (!rc)
         rc = name_read_words(parameters, torus, hybrid);
     if (!rc && factors != 1 && factors != torus->dims)
-        rc = trv_fail(TRV_ERR_UNSUPPORTED,
-                      "a hybrid has one factor for each of the torus's %d dimensions, or one for all, not %d; " EXAMPLE,
-                      torus->dims, factors);
+        rc = trv_fail(
+            TRV_ERR_UNSUPPORTED,
+            "a hybrid has one factor for each dimension of the torus, here %d, or one for all, not %d; " EXAMPLE,
+            torus->dims, factors);
     for (int d = 0; d < torus->dims && !rc; d++) {
         trv_factor_t *of_d = &hybrid->dimension[d];
         /* a single factor applies to the dimensions with more than one rank */

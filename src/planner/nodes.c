@@ -413,14 +413,10 @@ static int search_fail(const search_t *search)
 {
     char text[TRV_TORUS_TEXT_MAX];
     const trv_network_t network = machine_network(search);
-    int other;
     trv_torus_format(search->machine, text, sizeof text);
-    const int divided = *search->error ? trv_network_divided(&network, search->nodes, search->node, &other) : 0;
-    if (divided < 0)
-        return divided;
-    if (divided)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "the cut links of %s leave no route between the nodes %d and %d", text,
-                        search->node[0], other);
+    const int rc = *search->error ? trv_network_check_routes(&network, search->nodes, search->node) : TRV_OK;
+    if (rc)
+        return rc;
     if (*search->error)
         return trv_fail(TRV_ERR_UNSUPPORTED, "none of the schedules that were tried can run on the %d nodes of %s: %s",
                         search->nodes, text, search->error);

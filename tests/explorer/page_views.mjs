@@ -90,7 +90,12 @@ await runTests({
     await page.waitForFunction(() => /packets/.test(document.getElementById('timeline-text').textContent), null, { timeout: 60000 });
     assert.ok(await page.locator('#problem').isHidden(), await text(page, '#problem'));
     await page.click('[aria-label="Default of packet"]');
-    await page.click('[aria-label="Use all nodes"]');
+    assert.equal(await page.inputValue('#nodes'), '0-2,5,8');
+    await page.fill('#nodes', '0-3, 99');
+    await page.keyboard.press('Enter');
+    await page.waitForFunction(() => /--nodes: '99' is not a node from 0 to 15/.test(document.getElementById('problem').textContent));
+    await page.fill('#nodes', '');
+    await page.keyboard.press('Enter');
     await page.waitForFunction(() => /--algorithm=trivance,.*planned.*--shared-paths=0:1/.test(document.getElementById('command').textContent));
   },
 

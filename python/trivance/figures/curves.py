@@ -10,8 +10,10 @@ from typing import Any, TextIO
 
 from matplotlib.ticker import FuncFormatter, LogLocator  # type: ignore[import]
 
-from ..simulation import _COLOURS, _colour
-from .draw import INK, MARKERS, MUTED, axes_of, exactly
+from .._theme import colours
+from ..simulation import _colour
+from .draw import INK, MARKERS, MUTED, axes_of
+from .measures import exactly
 from .write import output
 
 
@@ -33,8 +35,8 @@ def _size_ticks(sizes: list[int]) -> list[int]:
 
 def draw(data: dict[str, Any], stream: TextIO) -> None:
     """Draws the curves, and the limit as a dashed line below them."""
-    colours = [_colour(curve["name"]) for curve in data["curves"]]
-    spare = [colour for colour in _COLOURS if colour not in colours]
+    used = [_colour(curve["name"]) for curve in data["curves"]]
+    spare = [colour for colour in colours("c") if colour not in used]
     every = sorted({size for curve in (*data["curves"], data["limit"]) for size in curve["bytes"]})
     rows = -(-(len(data["curves"]) + 1) // 4)
     with axes_of(data["title"], stream) as axes:
@@ -44,7 +46,7 @@ def draw(data: dict[str, Any], stream: TextIO) -> None:
         axes.set_yscale("log", subs=())
         axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.yaxis.set_major_formatter(FuncFormatter(_time_text))
-        for i, (curve, colour) in enumerate(zip(data["curves"], colours)):
+        for i, (curve, colour) in enumerate(zip(data["curves"], used)):
             known = [(size, ns) for size, ns in zip(curve["bytes"], curve["ns"]) if ns is not None]
             planned = curve["name"] == "planned"
             if not known:

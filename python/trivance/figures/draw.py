@@ -3,14 +3,14 @@
 A hollow marker shows where an algorithm switches from L to B, a dotted line where Trivance does.
 """
 import contextlib
-import importlib.resources
-import re
 from typing import Any, Iterator, TextIO
 
 import matplotlib  # type: ignore[import]
 import numpy as np
 from matplotlib.backends.backend_svg import FigureCanvasSVG  # type: ignore[import]
 from matplotlib.figure import Figure as Canvas  # type: ignore[import]
+
+from trivance._theme import colours
 
 from .catalogue import own_of
 from .measures import Figure, exactly, frame, own_switch, switch
@@ -22,15 +22,7 @@ STYLE = {"svg.fonttype": "none", "svg.hashsalt": "trivance", "font.family": "san
          "grid.color": GRID, "grid.linewidth": 0.8, "axes.axisbelow": True, "xtick.color": INK, "ytick.color": INK,
          "axes.labelcolor": INK, "text.color": INK, "legend.frameon": False}
 
-
-def _theme() -> list[list[str]]:
-    """The light colours of algorithms (c0, c1, ...) and of a parameter's values (v0, v1, ...)."""
-    css = importlib.resources.files(__package__).joinpath("theme.css").read_text(encoding="utf-8")
-    found = dict(re.findall(r"--([cv]\d): (#[0-9a-f]{6})", css.split("[data-theme")[0]))
-    return [[found[f"{kind}{i}"] for i in range(10) if f"{kind}{i}" in found] for kind in "cv"]
-
-
-ALGORITHM, VALUE = _theme()
+ALGORITHM, VALUE = colours("c"), colours("v")
 
 
 @contextlib.contextmanager

@@ -5,11 +5,10 @@ Threads take the most expensive points first; ctypes releases the GIL while the 
 import json
 import os
 import threading
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Any, Callable, Iterable, NamedTuple, Sequence, TypeVar
 
 import trivance
-from trivance._progress import meter
+from trivance.simulation import spread
 
 from . import message_rules
 
@@ -78,23 +77,8 @@ class Kept:
 
 def in_threads(what: str, jobs: Iterable[Job], work: Callable[[Job], None], size_of: Callable[[Job], float],
                workers: int) -> None:
-    """Calls work(job) for every job on ``workers`` threads, the largest first; raises the first exception.
-
-    The main thread only waits, so that signals are handled at once.
-    """
-    ordered = sorted(jobs, key=size_of, reverse=True)
-    total, done = sum(map(size_of, ordered)), 0.0
-    pool = ThreadPoolExecutor(workers)
-    futures = {pool.submit(work, job): size_of(job) for job in ordered}
-    try:
-        with meter(None, what) as report:
-            for future in as_completed(futures):
-                future.result()
-                done += futures[future]
-                if report:
-                    report(done / total)
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+    """Calls work(job) for every job on ``workers`` threads, the largest first; raises the first exception."""
+    spread(sorted(jobs, key=size_of, reverse=True), work, None, what, size_of, workers)
 
 
 # ---- Simulating ------------------------------------------------------------------------------------------------------

@@ -51,11 +51,10 @@ def _summary(result: Result, findings: Findings) -> dict[str, Any]:
 
 
 def _kind(result: Result, claim: Any) -> str:
-    for assumption, variant in result.variants.items():
-        if rules.check(variant, claim).verdict == rules.AGREES:
-            return f"in {assumption}"
-    return ("have a reason that is given below (hops, routes, folded sizes, a contradiction within the paper)"
-            if claim.why else "are unexplained")
+    found = rules.holding(result, claim)
+    return f"in {found[0]}" if found else (
+        "have a reason that is given below (hops, routes, folded sizes, a contradiction within the paper)"
+        if claim.why else "are unexplained")
 
 
 def _agreement(result: Result) -> str:

@@ -304,10 +304,13 @@ ASSUMPTIONS = (
 UNEXPLAINED = "Unexplained."
 
 
+def holding(result: Any, claim: Any) -> tuple[str, str] | None:
+    """The first other assumption under which a claim holds, and what is measured under it."""
+    findings = ((assumption, check(variant, claim)) for assumption, variant in result.variants.items())
+    return next(((assumption, finding.measured) for assumption, finding in findings if finding.verdict == AGREES), None)
+
+
 def reason(result: Any, claim: Any) -> str:
     """Why a claim differs: the first variant in which it holds, or the claim's own reason."""
-    for assumption, variant in result.variants.items():
-        finding = check(variant, claim)
-        if finding.verdict == AGREES:
-            return f"It holds with {assumption}: {finding.measured}."
-    return str(claim.why or UNEXPLAINED)
+    found = holding(result, claim)
+    return "It holds with {}: {}.".format(*found) if found else str(claim.why or UNEXPLAINED)

@@ -162,11 +162,11 @@ static uint64_t granule(const draft_t *draft)
     return size * trv_collective_blocks(options->collective, draft->ranks);
 }
 
-static int report_no_element(uint64_t bytes, uint64_t min_bytes)
+static int report_no_element(uint64_t bytes, uint64_t unit)
 {
     return trv_fail(TRV_ERR_ARGUMENT,
                     "a vector of %llu B holds no element: expected at least %llu B, for example --bytes=%llu",
-                    (unsigned long long)bytes, (unsigned long long)min_bytes, (unsigned long long)min_bytes);
+                    (unsigned long long)bytes, (unsigned long long)unit, (unsigned long long)unit);
 }
 
 static int add_size(bench_options_t *options, uint64_t bytes)

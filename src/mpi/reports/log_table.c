@@ -86,9 +86,9 @@ void trv_mpi_span_finish(trv_mpi_span_t *span, const char *reason)
     atomic_fetch_add_explicit(&span->row->time_ns, (unsigned long long)time_ns, memory_order_relaxed);
 }
 
-trv_mpi_tally_t *trv_mpi_log_row(trv_mpi_tally_t *tally)
+trv_mpi_tally_t *trv_mpi_log_find_row(trv_mpi_tally_t *tally)
 {
-    if (!tally || !current)
+    if (!current)
         return tally;
     if (!current->function)
         return NULL;

@@ -57,9 +57,14 @@ static inline void trv_mpi_span_end(trv_mpi_span_t *span, const char *reason)
         trv_mpi_span_finish(span, reason);
 }
 
+/* trv_mpi_log_row for calls that are counted. */
+trv_mpi_tally_t *trv_mpi_log_find_row(trv_mpi_tally_t *tally);
 /* The row in which a call is counted for which a decision has the row `tally`: the same algorithm and reason, but the
  * function of this thread's span. Without a span it is `tally`; NULL: the call is not counted. */
-trv_mpi_tally_t *trv_mpi_log_row(trv_mpi_tally_t *tally);
+static inline trv_mpi_tally_t *trv_mpi_log_row(trv_mpi_tally_t *tally)
+{
+    return tally ? trv_mpi_log_find_row(tally) : NULL;
+}
 
 /* ---- Decisions and rows ------------------------------------------------------------------------------------------ */
 

@@ -1,7 +1,7 @@
 /*
- * The ranking for collectives with a root, see rooted.h.
+ * The ranking of schedules along trees, see trees.h.
  */
-#include "planner/rooted.h"
+#include "planner/trees.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static bool has_parts(const trv_planner_t *planner)
     return planner->list.collective == TRV_BROADCAST || planner->list.collective == TRV_REDUCE;
 }
 
-int trv_rooted_create(trv_planner_t *planner, const trv_simulate_options_t *network)
+int trv_tree_planner_create(trv_planner_t *planner, const trv_simulate_options_t *network)
 {
     trv_candidates_t *list = &planner->list;
     int rc = TRV_OK;
@@ -34,6 +34,8 @@ int trv_rooted_create(trv_planner_t *planner, const trv_simulate_options_t *netw
             rc = trv_candidates_add(list, &candidate);
         rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
     }
+    if (!rc && list->count == 0 && (rc = trv_network_check(&list->network)) == TRV_OK)
+        rc = TRV_ERR_UNSUPPORTED;
     if (rc || !has_parts(planner))
         return rc;
     rc = trv_planner_create(&planner->parts, &list->network.torus,
@@ -77,7 +79,7 @@ static int examine(trv_ranking_t *ranking, int candidate, double messages, doubl
     if (rc || !allowed)
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
     ranking->allowed++;
-    if (messages <= TRV_ROOTED_MESSAGES_MAX || isnan(estimate_ns))
+    if (messages <= TRV_TREE_MESSAGES_MAX || isnan(estimate_ns))
         return trv_ranking_examine(ranking, &entry, trv_ranking_cutoff_ns(ranking));
     rc = trv_candidate_properties(&planner->list, &planner->list.candidate[candidate]);
     entry.time_ns = estimate_ns;
@@ -150,13 +152,14 @@ typedef struct disjoint {
 } disjoint_t;
 
 /* In every step a stream sends one chunk over each link of its tree, and the streams of a tree share its links. */
-static trv_model_t disjoint_model(int depth, int trees, int chunks, int streams)
+static trv_model_t disjoint_model(const trv_planner_t *planner, int steps_of_one, int trees, int chunks, int streams)
 {
-    const double steps = depth + chunks - 1;
+    const int times = planner->list.collective == TRV_ALLREDUCE ? 2 : 1; /* a chunk crosses a link up and down */
+    const double steps = steps_of_one + chunks - 1;
     trv_model_t model = {.steps = steps,
                          .hops = steps,
                          .load = steps / ((double)trees * streams * chunks),
-                         .busy = steps / ((double)trees * chunks)};
+                         .busy = (steps_of_one + times * (chunks - 1.0)) / ((double)trees * chunks)};
     trv_model_messages(&model, chunks, trees * streams);
     return model;
 }
@@ -181,11 +184,11 @@ static int examine_disjoint(trv_ranking_t *ranking)
                                     planner->list.root);
     if (rc)
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
-    const int depth = trv_schedule_steps(schedule), trees = trv_schedule_streams(schedule);
+    const int steps_of_one = trv_schedule_steps(schedule), trees = trv_schedule_streams(schedule);
     trv_schedule_destroy(schedule);
     for (int streams = 1; streams <= STREAMS_MAX; streams *= 2)
         for (int chunks = 1; chunks <= CHUNKS_MAX; chunks *= 2) {
-            const trv_model_t model = disjoint_model(depth, trees, chunks, streams);
+            const trv_model_t model = disjoint_model(planner, steps_of_one, trees, chunks, streams);
             disjoint_insert(best, (disjoint_t){chunks, streams,
                                                trv_planner_estimate(planner, &model, ranking->vector_bytes)});
         }
@@ -210,7 +213,7 @@ static void drop_added(trv_candidates_t *list)
         }
 }
 
-int trv_rooted_rank(trv_ranking_t *ranking)
+int trv_tree_rank(trv_ranking_t *ranking)
 {
     trv_candidates_t *list = &ranking->planner->list;
     int rc = TRV_OK;
@@ -220,5 +223,5 @@ int trv_rooted_rank(trv_ranking_t *ranking)
             rc = examine(ranking, i, 0, NAN);
     if (!rc && has_parts(ranking->planner))
         rc = examine_parts(ranking);
-    return rc || !has_parts(ranking->planner) ? rc : examine_disjoint(ranking);
+    return rc || !(has_parts(ranking->planner) || list->collective == TRV_ALLREDUCE) ? rc : examine_disjoint(ranking);
 }
