@@ -252,7 +252,7 @@ static void test_bad_input(void **state)
         {"--torus=8 -b 1K --plot=x.svg", "--plot draws times over several sizes"},
         {"--torus=8,9 --plot=x.svg", "--plot draws algorithms and sizes for a single torus; here there are 2"},
         {"--torus=8 --plot=x.pdf", "must end in .svg"},
-        {"--torus=8 -c broadcast", "no collective 'broadcast'"},
+        {"--torus=8 -c barrier", "no collective 'barrier'"},
         {"--torus=8 --bandwidth=800", "bandwidth: '800' is not a rate"},
         {"--torus=8 --bandwidth=0Gb/s", "is not a rate"},
         {"--torus=8 --alpha=1us,1.5", "alpha: '1.5' is not a time"},
