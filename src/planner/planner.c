@@ -67,7 +67,7 @@ static int check_network(const trv_simulate_options_t *asked)
     return rc;
 }
 
-static int check_size(const trv_torus_t *torus)
+static int check_dimensions(const trv_torus_t *torus)
 {
     for (int d = 0; d < torus->dims; d++)
         if (torus->size[d] > DIMENSION_MAX)
@@ -102,7 +102,7 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
     if (!rc)
         rc = trv_check_size(network->size, sizeof *network, "TRV_SIMULATE_DEFAULTS");
     if (!rc)
-        rc = check_size(torus);
+        rc = check_dimensions(torus);
     if (!rc && constraints)
         rc = trv_check_size(constraints->size, sizeof *constraints, "TRV_PLANNER_CONSTRAINTS");
     if (rc)

@@ -66,7 +66,27 @@ static bool is_timed(const trv_ranking_t *ranking, int candidate)
     return false;
 }
 
-/* Times a candidate, by a simulation or, if it has too many messages, by the estimate. */
+/* Estimates the messages of a schedule by those of the root and of two other ranks. */
+static int count_messages(const trv_ranking_t *ranking, const char *name, double *messages)
+{
+    const trv_candidates_t *list = &ranking->planner->list;
+    const int ranks = list->network.torus.ranks;
+    trv_timing_traffic_t root = {0}, others = {0};
+    trv_schedule_t *schedule;
+    int rc = trv_schedule_create_on(&schedule, &list->network, name, list->collective, list->root);
+    if (rc)
+        return rc;
+    rc = trv_timing_add_traffic(schedule, list->root, &ranking->planner->network, ranking->vector_bytes, &root);
+    for (int i = 1; i <= 2 && !rc; i++)
+        rc = trv_timing_add_traffic(schedule, (list->root + i * ranks / 3) % ranks, &ranking->planner->network,
+                                    ranking->vector_bytes, &others);
+    trv_schedule_destroy(schedule);
+    *messages = root.messages + ranks * others.messages / 2;
+    return rc;
+}
+
+/* Times a candidate, by a simulation or, if it has too many messages, by the estimate; without one (NAN) it is then left
+ * out, unless there is no other candidate yet. `messages`: their number, or 0 if it is not known. */
 static int examine(trv_ranking_t *ranking, int candidate, double messages, double estimate_ns)
 {
     trv_planner_t *planner = ranking->planner;
@@ -79,8 +99,17 @@ static int examine(trv_ranking_t *ranking, int candidate, double messages, doubl
     if (rc || !allowed)
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
     ranking->allowed++;
-    if (messages <= TRV_TREE_MESSAGES_MAX || isnan(estimate_ns))
+    const double steps_ns = planner->list.candidate[candidate].properties.steps * planner->network.alpha_ns;
+    if (steps_ns > trv_ranking_cutoff_ns(ranking))
+        return TRV_OK;
+    if (messages <= 0)
+        rc = count_messages(ranking, planner->list.candidate[candidate].name, &messages);
+    if (rc)
+        return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+    if (messages <= TRV_TREE_MESSAGES_MAX || (isnan(estimate_ns) && ranking->timed == 0))
         return trv_ranking_examine(ranking, &entry, trv_ranking_cutoff_ns(ranking));
+    if (isnan(estimate_ns) || estimate_ns > trv_ranking_cutoff_ns(ranking))
+        return TRV_OK;
     rc = trv_candidate_properties(&planner->list, &planner->list.candidate[candidate]);
     entry.time_ns = estimate_ns;
     entry.modelled = true;
@@ -137,9 +166,8 @@ static int examine_parts(trv_ranking_t *ranking)
     for (int i = 0; i < parts && !rc; i++) {
         char name[2 * TRV_ALGORITHM_NAME_MAX];
         const int length = snprintf(name, sizeof name, "scatter-allgather:%s+%s", tree, part[i].algorithm);
-        const double messages = 2.0 * part[i].steps * planner->list.network.torus.ranks;
         if (length < TRV_ALGORITHM_NAME_MAX)
-            rc = examine_name(ranking, name, messages, tree_ns + part[i].time_ns);
+            rc = examine_name(ranking, name, 0, tree_ns + part[i].time_ns);
     }
     return rc ? rc : parts == TRV_ERR_UNSUPPORTED ? TRV_OK : parts < 0 ? parts : TRV_OK;
 }
