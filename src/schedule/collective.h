@@ -91,6 +91,6 @@ static inline bool trv_holds(const trv_schedule_t *schedule, trv_holders_t holde
 }
 
 /* The only rank whose contribution the unit of `rank` must have at the end; -1: those of all ranks. */
-int trv_schedule_source(const trv_schedule_t *schedule, int rank, int64_t unit);
+TRV_API int trv_schedule_source(const trv_schedule_t *schedule, int rank, int64_t unit);
 
 #endif
