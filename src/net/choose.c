@@ -46,5 +46,5 @@ void trv_net_choose(const trv_net_entry_t *entry, trv_decision_t *decision)
     const trv_network_t network = {TRV_NETWORK, .torus = entry->comm->torus};
     trv_choice_t choice = {.on_nodes = false};
     const int rc = choice_make(entry, &network, &choice);
-    trv_decision_make(decision, rc, &choice, &network, entry->collective);
+    trv_decision_make(decision, rc, &choice, &network, entry->collective, 0);
 }

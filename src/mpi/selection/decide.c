@@ -36,7 +36,7 @@ static void choose(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
     const trv_mpi_config_t *config = &state->config;
     int code = config->out_of_memory ? trv_fail(TRV_ERR_MEMORY, "%s", config->reason)
                                      : trv_mpi_choose(state, arguments, &choice);
-    trv_decision_make(&broadcast->decision, code, &choice, &config->network, arguments->collective);
+    trv_decision_make(&broadcast->decision, code, &choice, &config->network, arguments->collective, 0);
     broadcast->fragment_bytes = trv_mpi_settings()->piece_bytes;
 }
 
