@@ -65,8 +65,8 @@ typedef struct trv_planner_choice {
  * microseconds. Thread-safe.
  *
  * TRV_ERR_ARGUMENT for an impossible network or constraint (a bandwidth of 0, a negative latency);
- * TRV_ERR_UNSUPPORTED if a dimension has more than 2^20 ranks, if a row is cut in two (trv_network_check), or if no schedule satisfies the constraints, with a
- * sentence that states which of them excludes which schedules. */
+ * TRV_ERR_UNSUPPORTED if a dimension has more than 2^20 ranks, if a row is cut in two (trv_network_check), or if no
+ * schedule satisfies the constraints, with a sentence that states which of them excludes which schedules. */
 TRV_API int trv_planner_best(const trv_torus_t *torus, trv_collective_t collective, int root, uint64_t vector_bytes,
                              const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints,
                              trv_planner_choice_t *choice);

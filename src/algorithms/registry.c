@@ -105,7 +105,8 @@ int trv_schedule_full_name_on(const trv_network_t *network, const char *algorith
     const char *colon = strchr(base, ':');
     if (!row)
         return TRV_ERR_ARGUMENT;
-    length = find_torus(network, avoid, &torus);
+    torus = network->torus;
+    length = row->any_network ? TRV_OK : find_torus(network, avoid, &torus);
     if (length == TRV_OK && !colon)
         length = trv_algorithm_supports(row, &torus, collective);
     if (length == TRV_OK)

@@ -111,6 +111,13 @@ static int read_option(void *context, int key)
     return TRV_OK;
 }
 
+/* Whether the value names a file, which may exist on the job's nodes only. */
+static bool is_file(const trv_setting_t *setting)
+{
+    return setting->offset == offsetof(trv_settings_t, rules_file) ||
+           setting->offset == offsetof(trv_settings_t, topology_file);
+}
+
 /* Checks the variables of the environment, because the ranks report an invalid one only after the job has started. */
 static int check_environment(void)
 {
@@ -118,7 +125,7 @@ static int check_environment(void)
     for (int i = 0; i < trv_settings_count() && code == TRV_OK; i++) {
         const trv_setting_t *setting = trv_settings_at(i);
         const char *value = getenv(setting->name);
-        if (value && *value && !trv_settings_of_net(setting))
+        if (value && *value && !trv_settings_of_net(setting) && !is_file(setting))
             code = cli_check_setting(setting, setting->name, value);
     }
     return code;
@@ -131,7 +138,9 @@ static int check_effect(const options_t *options)
     int code = TRV_OK;
     trv_settings_read(&settings, &(trv_rules_reader_t){0});
     for (int i = 0; i < trv_settings_count() && code == TRV_OK; i++) {
-        const size_t offset = options->given[i] ? trv_settings_at(i)->offset : offsetof(trv_settings_t, torus);
+        if (!options->given[i])
+            continue;
+        const size_t offset = trv_settings_at(i)->offset;
         const bool ofi_only = offset == offsetof(trv_settings_t, ports) || offset == offsetof(trv_settings_t, provider);
         if (ofi_only && settings.transport != TRV_TRANSPORT_OFI)
             code = trv_fail(TRV_ERR_ARGUMENT,

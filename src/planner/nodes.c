@@ -260,14 +260,15 @@ static int sample_others(const search_t *search, const trv_schedule_t *embedded,
     return rc;
 }
 
-/* Finds the maximum number of messages of a stream that leave a node by one port in a step. A message may leave by
- * another port than in the schedule for the line, ring or box, because a cut link is in its way. */
-static int find_messages_per_port(const search_t *search, const trv_schedule_t *embedded, int *max)
+/* Finds the maximum number of messages of a stream that leave a node by one port in a step, or one that is larger than
+ * `limit`. A message may leave by another port than in the schedule for the line, ring or box, because a cut link is in
+ * its way. */
+static int find_messages_per_port(const search_t *search, const trv_schedule_t *embedded, int limit, int *max)
 {
     trv_step_t step = TRV_STEP_INIT;
     int rc = TRV_OK;
     *max = 0;
-    for (int i = 0; i < search->nodes && !rc; i++)
+    for (int i = 0; i < search->nodes && !rc && *max <= limit; i++)
         for (int stream = 0; stream < trv_schedule_streams(embedded) && !rc; stream++)
             for (int k = 0; k < trv_schedule_steps(embedded) && !rc; k++) {
                 int by_port[TRV_PORTS_MAX] = {0};
@@ -286,7 +287,7 @@ static int find_messages_per_port(const search_t *search, const trv_schedule_t *
 static int allow_embedded(const search_t *search, const trv_schedule_t *embedded, bool *allowed)
 {
     const int limit = search->ring->constraints.messages_per_port;
-    int sent = 0, rc = limit > 0 ? find_messages_per_port(search, embedded, &sent) : TRV_OK;
+    int sent = 0, rc = limit > 0 ? find_messages_per_port(search, embedded, limit, &sent) : TRV_OK;
     *allowed = sent <= limit;
     return rc;
 }
@@ -346,9 +347,9 @@ static int try_prospect(search_t *search, trv_order_t order, const prospect_t *p
     if (!rc && work <= search->work && bound_ns <= cutoff_ns(search))
         rc = trv_constraints_allow(&search->ring->constraints, list, &candidate, search->vector_bytes, &allowed);
     if (!rc && allowed)
-        rc = allow_embedded(search, embedded, &allowed);
-    if (!rc && allowed)
         rc = sample_others(search, embedded, &exceeds_sampled);
+    if (!rc && allowed && !exceeds_sampled)
+        rc = allow_embedded(search, embedded, &allowed);
     search->too_much = search->too_much || exceeds_sampled;
     if (!rc && allowed && !exceeds_sampled) {
         trv_planner_node_choice_t choice = {.order = order, .torus = *torus};
@@ -413,14 +414,10 @@ static int search_fail(const search_t *search)
 {
     char text[TRV_TORUS_TEXT_MAX];
     const trv_network_t network = machine_network(search);
-    int other;
     trv_torus_format(search->machine, text, sizeof text);
-    const int divided = *search->error ? trv_network_divided(&network, search->nodes, search->node, &other) : 0;
-    if (divided < 0)
-        return divided;
-    if (divided)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "the cut links of %s leave no route between the nodes %d and %d", text,
-                        search->node[0], other);
+    const int rc = *search->error ? trv_network_check_routes(&network, search->nodes, search->node) : TRV_OK;
+    if (rc)
+        return rc;
     if (*search->error)
         return trv_fail(TRV_ERR_UNSUPPORTED, "none of the schedules that were tried can run on the %d nodes of %s: %s",
                         search->nodes, text, search->error);

@@ -23,7 +23,7 @@
 #include "planner/constraints.h"
 #include "planner/nonuniform.h"
 #include "planner/ranking.h"
-#include "planner/rooted.h"
+#include "planner/trees.h"
 #include "planner/timing.h"
 #include "schedule/collective.h"
 #include "simulate/network.h"
@@ -67,7 +67,7 @@ static int check_network(const trv_simulate_options_t *asked)
     return rc;
 }
 
-static int check_size(const trv_torus_t *torus)
+static int check_dimensions(const trv_torus_t *torus)
 {
     for (int d = 0; d < torus->dims; d++)
         if (torus->size[d] > DIMENSION_MAX)
@@ -102,7 +102,7 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
     if (!rc)
         rc = trv_check_size(network->size, sizeof *network, "TRV_SIMULATE_DEFAULTS");
     if (!rc)
-        rc = check_size(torus);
+        rc = check_dimensions(torus);
     if (!rc && constraints)
         rc = trv_check_size(constraints->size, sizeof *constraints, "TRV_PLANNER_CONSTRAINTS");
     if (rc)
@@ -118,6 +118,8 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
     planner->list.collective = collective;
     planner->list.root = root;
     rc = keep_links(planner, torus);
+    planner->trees = trv_collective_has_root(collective) ||
+                     trv_network_check(&planner->list.network) == TRV_ERR_UNSUPPORTED;
     if (!rc)
         rc = trv_constraints_check(&planner->constraints);
     if (!rc)
@@ -125,7 +127,7 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
     if (!rc)
         rc = trv_packets_check_shared_paths(network, torus->dims);
     if (!rc)
-        rc = trv_collective_has_root(collective) ? trv_rooted_create(planner, network)
+        rc = planner->trees ? trv_tree_planner_create(planner, network)
              : trv_timing_is_nonuniform(torus, network)
                  ? trv_nonuniform_create(planner, network)
                  : trv_candidates_collect(&planner->list, planner->constraints.consistent);
@@ -306,18 +308,18 @@ static int rank_uniform(trv_ranking_t *ranking)
     return !rc && ranking->timed > 0 && planner->dateline ? rank_by_dateline(ranking) : rc;
 }
 
-static int rank_rooted(trv_ranking_t *ranking)
+static int rank_trees(trv_ranking_t *ranking)
 {
-    const int rc = trv_rooted_rank(ranking);
+    const int rc = trv_tree_rank(ranking);
     return !rc && ranking->timed > 0 && ranking->planner->dateline ? rank_by_dateline(ranking) : rc;
 }
 
 static int rank_all(trv_ranking_t *ranking)
 {
     const trv_planner_t *planner = ranking->planner;
-    int rc = trv_collective_has_root(planner->list.collective) ? rank_rooted(ranking)
-             : planner->uniform                                ? trv_nonuniform_rank(ranking)
-                                                               : rank_uniform(ranking);
+    int rc = planner->trees     ? rank_trees(ranking)
+             : planner->uniform ? trv_nonuniform_rank(ranking)
+                                : rank_uniform(ranking);
     if (!rc && ranking->allowed > 0 && ranking->timed == 0)
         return TRV_ERR_UNSUPPORTED; /* the error message is that of the last candidate that could not be simulated */
     if (!rc && ranking->timed == 0)
@@ -335,7 +337,7 @@ int trv_planner_rank_within(trv_planner_t *planner, uint64_t vector_bytes, int c
 {
     if (capacity < 1)
         return trv_fail(TRV_ERR_ARGUMENT, "capacity of %d choices: expected at least 1", capacity);
-    size_t entries = planner->uniform ? TRV_NONUNIFORM_ENTRIES : (size_t)planner->list.count + TRV_ROOTED_ADDED_MAX;
+    size_t entries = planner->uniform ? TRV_NONUNIFORM_ENTRIES : (size_t)planner->list.count + TRV_TREE_ADDED_MAX;
     trv_entry_t *memory = malloc(2 * entries * sizeof *memory);
     if (!memory)
         return trv_fail_memory();

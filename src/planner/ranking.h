@@ -14,7 +14,8 @@ struct trv_planner {
     trv_candidates_t list;
     double hops_max;        /* maximum packet-hops in one simulation */
     trv_slow_link_t *link;  /* the planner's copy of the network's links */
-    trv_planner_t *parts;   /* rooted.h: for the allgather or reduce-scatter of a broadcast or reduce, or NULL */
+    bool trees;             /* the ranking is that of trees.h */
+    trv_planner_t *parts;   /* trees.h: for the allgather or reduce-scatter of a broadcast or reduce, or NULL */
     trv_planner_t *uniform; /* for the uniform torus (prospects.h), if the network is not uniform; otherwise NULL */
     trv_span_t progress;    /* part of the present call's progress that is being simulated */
     trv_span_t caller;      /* progress of the present call as a whole */

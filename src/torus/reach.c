@@ -49,7 +49,8 @@ static void search_run(search_t *search, int from)
         }
 }
 
-int trv_network_divided(const trv_network_t *network, int nodes, const int *node, int *other)
+/* Finds a node that no route joins with the first one; *other is set to it. Returns 1, 0 if there is none, or an error. */
+static int find_divided(const trv_network_t *network, int nodes, const int *node, int *other)
 {
     const size_t ranks = (size_t)network->torus.ranks, ports = 2 * (size_t)network->torus.dims;
     search_t search = {.network = network,
@@ -62,10 +63,10 @@ int trv_network_divided(const trv_network_t *network, int nodes, const int *node
             network->slow_link[l].factor);
     for (int against = 0; against < 2 && !found; against++) {
         search.against = against;
-        search_run(&search, node[0]);
+        search_run(&search, node ? node[0] : 0);
         for (int i = 1; i < nodes && !found; i++)
-            if (!search.reached[node[i]]) {
-                *other = node[i];
+            if (!search.reached[node ? node[i] : i]) {
+                *other = node ? node[i] : i;
                 found = 1;
             }
     }
@@ -73,6 +74,17 @@ int trv_network_divided(const trv_network_t *network, int nodes, const int *node
     free(search.reached);
     free(search.queue);
     return found;
+}
+
+int trv_network_check_routes(const trv_network_t *network, int nodes, const int *node)
+{
+    char text[TRV_TORUS_TEXT_MAX];
+    int other = 0;
+    const int divided = find_divided(network, nodes, node, &other);
+    if (divided <= 0)
+        return divided;
+    return trv_fail(TRV_ERR_UNSUPPORTED, "the cut links of %s leave no route between the nodes %d and %d",
+                    trv_torus_format(&network->torus, text, sizeof text), node ? node[0] : 0, other);
 }
 
 bool trv_link_is_cut(const trv_network_t *network, int entry)

@@ -8,9 +8,9 @@
 
 #include <trivance/network.h>
 
-/* Finds a node of the set that no route joins with its first node in one of the two directions: returns 1 and sets *other
- * to it, or 0 if there is none, or TRV_ERR_MEMORY. The links of the network exist. */
-int trv_network_divided(const trv_network_t *network, int nodes, const int *node, int *other);
+/* Checks that routes join the nodes of a set (NULL: all nodes) in both directions. TRV_ERR_UNSUPPORTED with two nodes
+ * between which no route is left; TRV_ERR_MEMORY. The links of the network exist. */
+TRV_API int trv_network_check_routes(const trv_network_t *network, int nodes, const int *node);
 
 /* Whether an entry of the network's links cuts its link: it is the link's last entry, which alone counts. */
 bool trv_link_is_cut(const trv_network_t *network, int entry);

@@ -68,12 +68,12 @@ static int rows_fail_two_cuts(const trv_torus_t *torus, const trv_row_t *row, do
                         avoid, row->row, row->dimension, text);
     if (trv_torus_is_line(torus, row->dimension))
         return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "the cut divides the row of rank %d along dimension %d of %s into two parts, which no "
-                        "named algorithm supports; `trivance plan` without further options plans the nodes as a set",
+                        "the cut divides the row of rank %d along dimension %d of %s into two parts, which only "
+                        "disjoint-trees supports; `trivance plan` without further options finds the fastest schedule",
                         row->row, row->dimension, text);
     return trv_fail(TRV_ERR_UNSUPPORTED,
-                    "the row of rank %d along dimension %d of %s is cut in two places; named algorithms support one "
-                    "cut per ring, in one direction or both",
+                    "the row of rank %d along dimension %d of %s is cut in two places; only disjoint-trees supports "
+                    "more than one cut per ring, in one direction or both",
                     row->row, row->dimension, text);
 }
 

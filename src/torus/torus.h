@@ -29,7 +29,8 @@ TRV_API int trv_torus_shift(const trv_torus_t *torus, int rank, int dimension, i
 /* The rank at the coordinates of `rank` plus `sign` times those of rank `displacement`, around the torus. */
 TRV_API int trv_torus_displace(const trv_torus_t *torus, int rank, int displacement, int sign);
 
-/* The dimensions with more than one rank, ascending (up to TRV_DIMS_MAX); returns how many there are. */
+/* The dimensions with more than one rank, ascending (up to TRV_DIMS_MAX); returns how many there are. Inline, because
+ * libtrivance_formats uses it and the core library does not export it. */
 static inline int trv_torus_active(const trv_torus_t *torus, int *active)
 {
     int count = 0;

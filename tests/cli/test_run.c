@@ -177,6 +177,8 @@ static void test_oversubscription(void **state)
         bool reported;
     } cases[] = {{"-n 9999 /bin/true", clean, "subscribe=1 policy=:oversubscribe", true},
                  {"-np 1 /bin/true : -np 9999 /bin/true", clean, "subscribe=1 policy=:oversubscribe", true},
+                 {"--map-by sh -n 9999 /bin/true", clean, "subscribe=1 policy=:oversubscribe", true},
+                 {"--np=9999 /bin/true", clean, "subscribe=1 policy=:oversubscribe", true},
                  {"-n 1 /bin/true -n 9999", clean, "subscribe= policy=\n", false},
                  {"-n 1 /bin/true", clean, "subscribe= policy=\n", false},
                  {"--hostfile hosts -n 9999 /bin/true", clean, "subscribe= policy=\n", false},

@@ -156,3 +156,24 @@ def test_interrupted(folder, number):
     assert call("--quick", "--only", ONLY, "-o", str(stopped)).returncode == 0
     assert any((stopped / "figures" / f"figure-{n:02d}.csv").read_text() !=
                (folder / "run" / "figures" / f"figure-{n:02d}.csv").read_text() for n in FIGURES)
+
+
+@pytest.mark.parametrize("line", ["simulate 9 -b 32,1K", "sweep --torus=9 -a trivance,planned -b 32,1K", "plan 4 --all-sizes"])
+def test_plot(tmp_path, line):
+    """--plot of the subcommands that simulate sizes; nothing is left behind but the picture."""
+    done = subprocess.run([TOOL, *line.split(), "--plot=times.svg"], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert os.listdir(tmp_path) == ["times.svg"]
+    svg = (tmp_path / "times.svg").read_text(encoding="utf-8")
+    assert "AllReduce on a ring of" in svg and "planned" in svg and "limit (lower bound)" in svg
+
+
+def test_plot_without_python(tmp_path):
+    """One sentence before any simulation."""
+    broken = tmp_path / "python3"
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    broken.chmod(0o755)
+    done = subprocess.run([TOOL, "simulate", "9", f"--plot={tmp_path}/times.svg"], capture_output=True, text=True, check=False,
+                          env=os.environ | {"PATH": str(tmp_path), "PYTHONHOME": "/nonexistent"})
+    assert (done.returncode, done.stdout) == (2, "") and "--plot: there is no python3 with numpy" in done.stderr
+    assert os.listdir(tmp_path) == ["python3"]

@@ -5,6 +5,7 @@
 #include "algorithms/builders/packing.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -280,7 +281,8 @@ static void packing_clear(packing_t *p)
     }
 }
 
-int trv_packing_find(const trv_network_t *network, int root, int directions, trv_tree_edge_t **edge)
+/* Grows the trees. Returns their number, or an error. */
+static int find_trees(const trv_network_t *network, int root, int directions, trv_tree_edge_t **edge)
 {
     packing_t packing = {.torus = &network->torus, .ports = 2 * network->torus.dims, .ranks = network->torus.ranks};
     int rc = packing_allocate(&packing, edge);
@@ -298,4 +300,179 @@ int trv_packing_find(const trv_network_t *network, int root, int directions, trv
         *edge = NULL;
     }
     return rc;
+}
+
+/* ---- Large tori ---------------------------------------------------------------------------------------------------- */
+
+#define GROWN_MAX 1024 /* ranks of a torus whose trees are grown */
+
+/* Whether the trees of the torus are written down: they are deeper than grown ones, but take no time. */
+static bool has_pattern(const trv_network_t *network)
+{
+    bool large = network->torus.ranks > GROWN_MAX && network->torus.lines == 0 && network->slow_links == 0;
+    for (int d = 0; d < network->torus.dims; d++)
+        large = large && network->torus.size[d] >= 3;
+    return large;
+}
+
+/* The edge of displacement `rank` in the tree that begins in dimension `first` and direction +. Displacements with a
+ * coordinate in that dimension are reached over it, then over the next dimensions, one after another; the others over
+ * the last link around dimension `first`. A link of dimension d that does not close a ring belongs to the tree of the
+ * first dimension after d in which its row has a coordinate, and to that of d if it has none, so that trees share no
+ * link. */
+static trv_tree_edge_t pattern_edge(const trv_torus_t *torus, int first, int rank)
+{
+    int depth = 0, last = first;
+    for (int i = 0; i < torus->dims; i++) {
+        const int d = (first + i) % torus->dims, x = trv_torus_coordinate(torus, rank, d);
+        depth += x;
+        last = x > 0 ? d : last;
+    }
+    if (trv_torus_coordinate(torus, rank, first) == 0) {
+        last = first;
+        depth += torus->size[first];
+    }
+    return (trv_tree_edge_t){trv_torus_shift(torus, rank, last, -1), depth - 1, trv_port(last, 1)};
+}
+
+/* Fills in the 2D trees with root 0: one for each dimension, and its mirror image. */
+static int fill_pattern(const trv_torus_t *torus, trv_tree_edge_t **edge)
+{
+    const size_t ranks = (size_t)torus->ranks;
+    *edge = malloc(2 * (size_t)torus->dims * ranks * sizeof **edge);
+    if (!*edge)
+        return trv_fail_memory();
+    for (int t = 0; t < 2 * torus->dims; t++)
+        for (int rank = 0; rank < torus->ranks; rank++) {
+            trv_tree_edge_t *to = &(*edge)[(size_t)t * ranks + (size_t)rank];
+            const bool mirrored = t % 2;
+            *to = (trv_tree_edge_t){.parent = -1};
+            if (rank == 0)
+                continue;
+            *to = pattern_edge(torus, t / 2, mirrored ? trv_torus_displace(torus, 0, rank, -1) : rank);
+            if (mirrored) {
+                to->parent = trv_torus_displace(torus, 0, to->parent, -1);
+                to->port ^= 1;
+            }
+        }
+    return 2 * torus->dims;
+}
+
+/* ---- Cache --------------------------------------------------------------------------------------------------------- */
+
+/* The latest results, because planners create schedules along the same trees again and again. On a torus without cuts
+ * the trees of rank 0 are moved to the root. */
+enum { CACHED = 4 };
+
+static struct {
+    pthread_mutex_t mutex;
+    int next;
+    struct {
+        trv_torus_t torus;
+        int root, directions, links, trees;
+        trv_slow_link_t *link;
+        trv_tree_edge_t *edge;
+    } entry[CACHED];
+} cache = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static bool same_links(const trv_slow_link_t *a, const trv_slow_link_t *b, int links)
+{
+    for (int i = 0; i < links; i++)
+        if (a[i].rank != b[i].rank || a[i].port != b[i].port || a[i].factor != b[i].factor)
+            return false;
+    return true;
+}
+
+static trv_tree_edge_t *copy_edges(const trv_tree_edge_t *edge, int trees, int ranks)
+{
+    const size_t bytes = (size_t)trees * (size_t)ranks * sizeof *edge;
+    trv_tree_edge_t *copy = malloc(bytes);
+    return copy ? memcpy(copy, edge, bytes) : NULL;
+}
+
+/* The index of the entry; -1 if there is none. */
+static int cache_find(const trv_network_t *network, int root, int directions)
+{
+    for (int i = 0; i < CACHED; i++)
+        if (cache.entry[i].edge && trv_torus_equal(&cache.entry[i].torus, &network->torus) &&
+            cache.entry[i].root == root && cache.entry[i].directions == directions &&
+            cache.entry[i].links == network->slow_links &&
+            same_links(cache.entry[i].link, network->slow_link, network->slow_links))
+            return i;
+    return -1;
+}
+
+/* Adds a copy of a result in place of the oldest. If memory is short, nothing is cached. */
+static void cache_add(const trv_network_t *network, int root, int directions, int trees, const trv_tree_edge_t *edge)
+{
+    const size_t links = (size_t)network->slow_links;
+    trv_tree_edge_t *copy = copy_edges(edge, trees, network->torus.ranks);
+    trv_slow_link_t *link = malloc((links + 1) * sizeof *link);
+    if (!copy || !link) {
+        free(copy);
+        free(link);
+        return;
+    }
+    if (links > 0)
+        memcpy(link, network->slow_link, links * sizeof *link);
+    const int at = cache.next++ % CACHED;
+    free(cache.entry[at].edge);
+    free(cache.entry[at].link);
+    cache.entry[at].torus = network->torus;
+    cache.entry[at].root = root;
+    cache.entry[at].directions = directions;
+    cache.entry[at].links = network->slow_links;
+    cache.entry[at].trees = trees;
+    cache.entry[at].link = link;
+    cache.entry[at].edge = copy;
+}
+
+__attribute__((destructor)) static void cache_clear(void)
+{
+    for (int i = 0; i < CACHED; i++) {
+        free(cache.entry[i].edge);
+        free(cache.entry[i].link);
+    }
+}
+
+/* Moves the trees of rank 0 to `root`. */
+static int move_trees(const trv_torus_t *torus, int root, int trees, trv_tree_edge_t **edge)
+{
+    const size_t ranks = (size_t)torus->ranks;
+    trv_tree_edge_t *moved = root == 0 ? NULL : malloc((size_t)trees * ranks * sizeof *moved);
+    if (root == 0)
+        return trees;
+    for (int t = 0; moved && t < trees; t++)
+        for (int rank = 0; rank < torus->ranks; rank++) {
+            const trv_tree_edge_t *from = &(*edge)[(size_t)t * ranks + (size_t)rank];
+            trv_tree_edge_t *to = &moved[(size_t)t * ranks + (size_t)trv_torus_displace(torus, rank, root, 1)];
+            *to = *from;
+            if (from->parent >= 0)
+                to->parent = trv_torus_displace(torus, from->parent, root, 1);
+        }
+    free(*edge);
+    *edge = moved;
+    return moved ? trees : trv_fail_memory();
+}
+
+int trv_packing_find(const trv_network_t *network, int root, int directions, trv_tree_edge_t **edge)
+{
+    const bool moves = network->torus.lines == 0 && network->slow_links == 0;
+    const int from = moves ? 0 : root;
+    int trees = 0;
+    *edge = NULL;
+    pthread_mutex_lock(&cache.mutex);
+    const int cached = cache_find(network, from, directions);
+    if (cached >= 0) {
+        trees = cache.entry[cached].trees;
+        *edge = copy_edges(cache.entry[cached].edge, trees, network->torus.ranks);
+        trees = *edge ? trees : trv_fail_memory();
+    } else {
+        trees = has_pattern(network) ? fill_pattern(&network->torus, edge)
+                                     : find_trees(network, from, directions, edge);
+        if (trees > 0)
+            cache_add(network, from, directions, trees, *edge);
+    }
+    pthread_mutex_unlock(&cache.mutex);
+    return trees > 0 && moves ? move_trees(&network->torus, root, trees, edge) : trees;
 }

@@ -54,31 +54,34 @@ int cli_plot_check(const char *path)
 }
 
 /* Writes the data to a file without a name, and rewinds it. */
-static FILE *write_data(const cli_plot_t *plot)
+static int write_data(const cli_plot_t *plot, const char *path, FILE **file)
 {
     json_t *data = json_pack("{s:s, s:O, s:O}", "title", plot->title, "curves", plot->curves, "limit", plot->limit);
-    FILE *file = tmpfile();
-    const bool written = data && file && json_dumpf(data, file, JSON_COMPACT) == 0 && fflush(file) == 0;
+    if (!data)
+        return trv_fail_memory();
+    *file = tmpfile();
+    const bool written = *file && json_dumpf(data, *file, JSON_COMPACT) == 0 && fflush(*file) == 0;
     json_decref(data);
-    if (file && written) {
-        rewind(file);
-        return file;
+    if (!written) {
+        if (*file)
+            fclose(*file);
+        return fail_to_write(path, "a temporary file cannot be written");
     }
-    if (file)
-        fclose(file);
-    return NULL;
+    rewind(*file);
+    return TRV_OK;
 }
 
 int cli_plot_draw(const char *path, const cli_plot_t *plot)
 {
     const char *python = cli_find_python();
     char *const word[] = {(char *)(size_t)python, "-m", "trivance.figures.curves", (char *)(size_t)path, NULL};
-    FILE *data = python ? write_data(plot) : NULL;
+    FILE *data = NULL;
     posix_spawn_file_actions_t actions;
     pid_t child;
     int status = 0;
-    if (!data)
-        return fail_to_write(path, "python3 or a temporary file is missing");
+    int rc = python ? write_data(plot, path, &data) : fail_to_write(path, "python3 is missing");
+    if (rc)
+        return rc;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, fileno(data), STDIN_FILENO);
     const bool drawn = posix_spawnp(&child, python, &actions, NULL, word, environ) == 0 &&

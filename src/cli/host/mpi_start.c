@@ -170,11 +170,20 @@ bool cli_exceeds_cores(char **words, int count)
     bool in_program = false; /* whose arguments are not the launcher's */
     for (int i = 1; i < count; i++) {
         char path[CLI_PATH_BYTES];
-        in_program = strcmp(words[i], ":") != 0 && (in_program || cli_find_executable(words[i], path));
-        if (!in_program && is_one_of(words[i], placement))
+        const char *equals = strchr(words[i], '=');
+        if (strcmp(words[i], ":") == 0) {
+            in_program = false;
+        } else if (!in_program && is_one_of(words[i], placement)) {
             return false;
-        if (!in_program && i + 1 < count && is_one_of(words[i], ranks_option))
-            ranks += strtol(words[i + 1], NULL, 10);
+        } else if (!in_program && i + 1 < count && is_one_of(words[i], ranks_option)) {
+            ranks += strtol(words[++i], NULL, 10);
+        } else if (!in_program && (strncmp(words[i], "--np=", 5) == 0 || strncmp(words[i], "--n=", 4) == 0)) {
+            ranks += strtol(equals + 1, NULL, 10);
+        } else {
+            /* the word after an option may be its value, such as `node` of --map-by */
+            const bool is_value = words[i - 1][0] == '-' && i > 1 && !strchr(words[i - 1], '=');
+            in_program = in_program || (words[i][0] != '-' && !is_value && cli_find_executable(words[i], path));
+        }
     }
     return ranks > cores();
 }

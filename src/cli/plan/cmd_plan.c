@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "cost/measure.h"
 #include "planner/timing.h"
+#include "schedule/collective.h"
 
 enum {
     OPTION_CHAIN = CLI_NO_LETTER,
@@ -315,7 +316,10 @@ static bool is_divided(const options_t *options)
         options->limit || options->tori.count != 1)
         return false;
     network = options->network;
-    return cli_network_finish(&network, &options->tori.torus[0]) == TRV_ERR_UNSUPPORTED;
+    if (cli_network_finish(&network, &options->tori.torus[0]))
+        return false;
+    const trv_network_t on = cli_network_on(&options->tori.torus[0], &network.options);
+    return !trv_collective_has_root(options->collective) && trv_network_check(&on) == TRV_ERR_UNSUPPORTED;
 }
 
 /* Runs --all-sizes, --why or --nodes, or plans the nodes of a network of which a row is cut in two. */
@@ -333,7 +337,7 @@ static int plan_query(const options_t *options)
     int rc = options->format_name ? cli_parse_format(options->format_name, &query.format) : TRV_OK;
     rc = rc ? trv_fail(rc, "--format: %s", trv_last_error()) : cli_network_finish(&query.network, &query.torus);
     if (rc == TRV_ERR_UNSUPPORTED && !options->all_sizes && !options->why)
-        rc = TRV_OK; /* a row is cut in two: only the nodes can be planned */
+        rc = TRV_OK; /* cut links divide the network: some of its nodes may still be planned */
     if (!rc && !options->all_sizes)
         query.bytes = options->bytes ? options->bytes : DEFAULT_BYTES;
     if (!rc && options->plot)

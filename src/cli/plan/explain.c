@@ -21,19 +21,15 @@
 #include "planner/timing.h"
 #include "schedule/collective.h"
 
-#define SHOWN_MAX       7               /* number of plans that are shown, no two of them equal */
-#define RANKED_MAX      (8 * SHOWN_MAX) /* maximum number of plans that are timed to find these */
-#define ALIKE_MAX       3               /* maximum number of these of one algorithm */
-#define EXPENSIVE_RANKS 128             /* with more ranks without symmetry, simulations are expensive … */
+#define RANKED_MAX      (8 * CLI_EXPLAINED_PLANS) /* maximum number of plans that are timed to find these */
+#define ALIKE_MAX       3                         /* maximum number of these of one algorithm */
+#define EXPENSIVE_RANKS 128                       /* with more ranks without symmetry, simulations are expensive … */
 #define SLOWDOWN_MAX    2 /* … and algorithms slower than the plan by more than this factor are left out */
 #define ROWS_MAX        CLI_EXPLAINED_MAX
 
-typedef cli_explained_t row_t;
-typedef cli_explanation_t analysis_t;
-
 /* ---- The rows ---------------------------------------------------------------------------------------------------- */
 
-static void row_add(analysis_t *analysis, const trv_planner_choice_t *choice)
+static void row_add(cli_explanation_t *analysis, const trv_planner_choice_t *choice)
 {
     for (int i = 0; i < analysis->rows; i++)
         if (strcmp(analysis->row[i].choice.algorithm, choice->algorithm) == 0)
@@ -41,11 +37,11 @@ static void row_add(analysis_t *analysis, const trv_planner_choice_t *choice)
     int at = analysis->rows++;
     for (; at > 0 && analysis->row[at - 1].choice.time_ns > choice->time_ns; at--)
         analysis->row[at] = analysis->row[at - 1];
-    analysis->row[at] = (row_t){.choice = *choice};
+    analysis->row[at] = (cli_explained_t){.choice = *choice};
 }
 
 /* Whether a row has the same times, so that it is the same schedule under another name, or its mirror image. */
-static bool row_exists(const analysis_t *analysis, const trv_planner_choice_t *choice)
+static bool row_exists(const cli_explanation_t *analysis, const trv_planner_choice_t *choice)
 {
     for (int i = 0; i < analysis->rows; i++)
         if (analysis->row[i].choice.steps == choice->steps &&
@@ -57,13 +53,13 @@ static bool row_exists(const analysis_t *analysis, const trv_planner_choice_t *c
 
 /* Whether simulations are expensive: without symmetry every plan is simulated rank by rank, and hundreds of plans take
  * too long on large networks. */
-static bool is_expensive(const analysis_t *analysis)
+static bool is_expensive(const cli_explanation_t *analysis)
 {
     const trv_torus_t *torus = &analysis->query->torus;
     return torus->ranks > EXPENSIVE_RANKS && trv_timing_is_nonuniform(torus, &analysis->query->network.options);
 }
 
-static bool has_alike_max(const analysis_t *analysis, const char *name)
+static bool has_alike_max(const cli_explanation_t *analysis, const char *name)
 {
     int alike = 0;
     for (int i = 0; i < analysis->rows; i++)
@@ -73,7 +69,7 @@ static bool has_alike_max(const analysis_t *analysis, const char *name)
 
 /* Adds the fastest member of every family; if simulations are expensive, only if it takes at most SLOWDOWN_MAX times
  * as long as the plan. */
-static int add_families(analysis_t *analysis)
+static int add_families(cli_explanation_t *analysis)
 {
     const double time_max_ns = is_expensive(analysis) && analysis->rows > 0
                                    ? SLOWDOWN_MAX * analysis->row[0].choice.time_ns
@@ -104,23 +100,23 @@ static int add_families(analysis_t *analysis)
 }
 
 /* Adds the plans with the best times. Few of the best are enough if they differ; timing more of them is more work. */
-static int add_plans(analysis_t *analysis)
+static int add_plans(cli_explanation_t *analysis)
 {
     trv_planner_choice_t nearest[RANKED_MAX];
-    int found, capacity = SHOWN_MAX;
+    int found, capacity = CLI_EXPLAINED_PLANS;
     do {
         capacity *= 2;
         analysis->rows = 0;
         found = trv_planner_rank(analysis->planner, analysis->query->bytes, capacity, nearest);
-        for (int i = 0; i < found && analysis->rows < SHOWN_MAX; i++)
+        for (int i = 0; i < found && analysis->rows < CLI_EXPLAINED_PLANS; i++)
             if (!row_exists(analysis, &nearest[i]) && !has_alike_max(analysis, nearest[i].algorithm))
                 row_add(analysis, &nearest[i]);
-    } while (found == capacity && analysis->rows < SHOWN_MAX &&
+    } while (found == capacity && analysis->rows < CLI_EXPLAINED_PLANS &&
              capacity < (is_expensive(analysis) ? RANKED_MAX / 2 : RANKED_MAX));
     return found < 0 ? found : TRV_OK;
 }
 
-static int find_rows(analysis_t *analysis)
+static int find_rows(cli_explanation_t *analysis)
 {
     const trv_simulate_options_t network = cli_network_reporting(&analysis->query->network.options, &analysis->span);
     const trv_span_t all = analysis->span;
@@ -149,12 +145,12 @@ static void format_value(int parameter, double value, char text[TRV_TIME_TEXT_MA
         snprintf(text, TRV_TIME_TEXT_MAX, "%g %s", value / unit->ns, unit->name);
 }
 
-static bool row_is_as_fast(const analysis_t *analysis, const row_t *row)
+static bool row_is_as_fast(const cli_explanation_t *analysis, const cli_explained_t *row)
 {
     return row->choice.time_ns <= analysis->row[0].choice.time_ns * (1 + 1e-9);
 }
 
-static void row_print_wins(const analysis_t *analysis, const row_t *row, FILE *out)
+static void row_print_wins(const cli_explanation_t *analysis, const cli_explained_t *row, FILE *out)
 {
     char value[TRV_TIME_TEXT_MAX], now[TRV_TIME_TEXT_MAX];
     int wins = 0;
@@ -173,7 +169,7 @@ static void row_print_wins(const analysis_t *analysis, const row_t *row, FILE *o
         fputc('\n', out);
 }
 
-static bool row_never_wins(const row_t *row)
+static bool row_never_wins(const cli_explained_t *row)
 {
     for (int p = 0; p < CLI_PARAMETERS; p++)
         if (row->win[p].side != CLI_NEVER)
@@ -182,7 +178,7 @@ static bool row_never_wins(const row_t *row)
 }
 
 /* Prints the rows that win on no network, except for those that are as fast as the plan. */
-static void print_never_winning(const analysis_t *analysis, FILE *out)
+static void print_never_winning(const cli_explanation_t *analysis, FILE *out)
 {
     int printed = 0;
     for (int i = 1; i < analysis->rows; i++)
@@ -194,7 +190,7 @@ static void print_never_winning(const analysis_t *analysis, FILE *out)
 }
 
 /* Prints the rows that tie with the plan, and why they are not chosen. */
-static void print_ties(const analysis_t *analysis, FILE *out)
+static void print_ties(const cli_explanation_t *analysis, FILE *out)
 {
     const trv_planner_choice_t *plan = &analysis->row[0].choice;
     for (int i = 1; i < analysis->rows; i++) {
@@ -223,7 +219,7 @@ static void add_total_time(cli_table_t *table, const trv_planner_choice_t *choic
 }
 
 /* Prints how the plan deals with lines, slow and cut links. */
-static void print_links(const analysis_t *analysis, FILE *out)
+static void print_links(const cli_explanation_t *analysis, FILE *out)
 {
     const char *at = strchr(analysis->row[0].choice.algorithm, '@');
     cli_links_explain(&analysis->query->network.links, &analysis->query->torus, analysis->query->network.options.routes,
@@ -232,7 +228,7 @@ static void print_links(const analysis_t *analysis, FILE *out)
         fputc('\n', out);
 }
 
-static int print_text(const analysis_t *analysis, FILE *out)
+static int print_text(const cli_explanation_t *analysis, FILE *out)
 {
     static const cli_column_t column[] = {{NULL, "plan", false, 0}, {NULL, "steps", true, 0},
                                           {NULL, "time", true, 0},  {NULL, "alpha", true, 0},
@@ -287,7 +283,7 @@ static int print_text(const analysis_t *analysis, FILE *out)
     return rc;
 }
 
-static int print_rows(const analysis_t *analysis, FILE *out)
+static int print_rows(const cli_explanation_t *analysis, FILE *out)
 {
     static const cli_column_t always[] = {{"torus", NULL, false, 0},
                                           {"collective", NULL, false, 0},
@@ -322,7 +318,7 @@ static int print_rows(const analysis_t *analysis, FILE *out)
         column[columns++] = (cli_column_t){"slow_links", NULL, false, 0};
     cli_table_begin(&table, out, analysis->query->format, column, columns, false);
     for (int i = 0; i < analysis->rows; i++) {
-        const row_t *row = &analysis->row[i];
+        const cli_explained_t *row = &analysis->row[i];
         cli_cell_text(&table, torus);
         cli_cell_text(&table, trv_collective_shape(analysis->query->collective)->name);
         cli_cell_int(&table, (int64_t)analysis->query->bytes);
@@ -385,7 +381,7 @@ void cli_plan_query_header(const cli_plan_query_t *query, FILE *out)
 int cli_plan_explain(const cli_plan_query_t *query)
 {
     cli_output_t output;
-    analysis_t *analysis = calloc(1, sizeof *analysis);
+    cli_explanation_t *analysis = calloc(1, sizeof *analysis);
     if (!analysis)
         return trv_fail_memory();
     analysis->query = query;

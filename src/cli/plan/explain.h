@@ -10,9 +10,10 @@
 #include "cli/plan/query.h"
 #include "cli/shared/select.h"
 
-#define CLI_EXPLAINED_MAX (7 + CLI_CHOICES_MAX)
-#define CLI_FACTOR_MAX    100. /* a parameter is varied up to this factor, in both directions */
-#define CLI_VALUES        16   /* values of a parameter tried in each direction */
+#define CLI_EXPLAINED_PLANS 7 /* plans that are shown, no two of them equal; and the families */
+#define CLI_EXPLAINED_MAX   (CLI_EXPLAINED_PLANS + CLI_CHOICES_MAX)
+#define CLI_FACTOR_MAX      100. /* a parameter is varied up to this factor, in both directions */
+#define CLI_VALUES          16   /* values of a parameter tried in each direction */
 
 enum { CLI_ALPHA, CLI_BANDWIDTH, CLI_LATENCY, CLI_PARAMETERS };
 

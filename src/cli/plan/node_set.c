@@ -13,11 +13,13 @@
 #include "cli/shared/tool.h"
 
 #define CHOICES_MAX 12
+#define TREES_MAX   3
 #define MAP_COLUMNS 24 /* machines with longer rows are not drawn as a map */
 
 typedef struct nodes {
     const cli_plan_query_t *query;
     trv_network_t machine; /* the torus with the links of the query */
+    bool all;              /* all nodes, of a network in which cuts divide a row */
     int count, *node;      /* in the order that was needed last */
     int choices;
     trv_planner_node_choice_t choice[CHOICES_MAX];
@@ -134,6 +136,39 @@ static int print_nodes(const nodes_t *nodes, FILE *out)
     return rc || !text ? rc : print_map(nodes, out);
 }
 
+/* Inserts a choice, which may replace the slowest. */
+static void insert_choice(nodes_t *nodes, const trv_planner_node_choice_t *added)
+{
+    int at = nodes->choices < 0 ? 0 : nodes->choices;
+    if (at == CHOICES_MAX && added->choice.time_ns >= nodes->choice[--at].choice.time_ns)
+        return;
+    nodes->choices = at + 1;
+    for (; at > 0 && nodes->choice[at - 1].choice.time_ns > added->choice.time_ns; at--)
+        nodes->choice[at] = nodes->choice[at - 1];
+    nodes->choice[at] = *added;
+}
+
+/* Adds schedules along trees of the whole network, whose ranks are its nodes. Without them, an error of the planner for
+ * sets of nodes remains. */
+static void add_trees(nodes_t *nodes, const trv_simulate_options_t *network)
+{
+    const cli_plan_query_t *query = nodes->query;
+    trv_planner_choice_t tree[TREES_MAX];
+    trv_planner_t *planner;
+    char error[512];
+    snprintf(error, sizeof error, "%s", trv_last_error());
+    int found = trv_planner_create(&planner, &query->torus, query->collective, query->root, network,
+                                   &query->constraints);
+    if (!found) {
+        found = trv_planner_rank(planner, query->bytes, TREES_MAX, tree);
+        trv_planner_destroy(planner);
+    }
+    for (int i = 0; i < found; i++)
+        insert_choice(nodes, &(trv_planner_node_choice_t){TRV_ORDER_ROWS, query->torus, tree[i]});
+    if (nodes->choices < 0)
+        trv_fail(nodes->choices, "%s", error);
+}
+
 static int plan_nodes(nodes_t *nodes)
 {
     const cli_plan_query_t *query = nodes->query;
@@ -142,6 +177,8 @@ static int plan_nodes(nodes_t *nodes)
     const trv_simulate_options_t network = cli_network_reporting(&query->network.options, &all);
     nodes->choices = trv_planner_nodes(&query->torus, nodes->count, nodes->node, query->collective, query->root,
                                        query->bytes, &network, &query->constraints, CHOICES_MAX, nodes->choice);
+    if (nodes->all)
+        add_trees(nodes, &network);
     cli_progress_end(&progress);
     if (nodes->choices < 0)
         return nodes->choices;
@@ -158,6 +195,7 @@ static int plan_nodes(nodes_t *nodes)
 int cli_plan_nodes(const cli_plan_query_t *query, const char *list)
 {
     nodes_t nodes = {.query = query, .machine = cli_network_on(&query->torus, &query->network.options)};
+    nodes.all = !list;
     nodes.node = malloc((size_t)query->torus.ranks * sizeof *nodes.node);
     if (!nodes.node)
         return trv_fail_memory();

@@ -128,7 +128,7 @@ static int choose_at(search_t *search, int parameter, double value, name_t chose
         return rc;
     if (rc)
         chosen[0] = '\0';
-    else
+    else if (*chosen)
         add_rival(search, chosen);
     return TRV_OK;
 }

@@ -89,8 +89,9 @@ static int ranges_find(sizes_t *sizes)
     int octave = 0;
     trv_planner_choice_t low, high;
     int rc = choose_at(sizes, BYTES_MIN, &low);
-    if (!rc)
-        range_begin(sizes, BYTES_MIN, &low);
+    if (rc)
+        return rc;
+    range_begin(sizes, BYTES_MIN, &low);
     sizes->time_ns[0] = low.time_ns;
     for (uint64_t bytes = BYTES_MIN; bytes < BYTES_MAX && !rc; bytes *= 2) {
         sizes->span = trv_span(all, (double)octave / OCTAVES, 1.0 / OCTAVES);
@@ -283,7 +284,7 @@ static int draw_plot(const sizes_t *sizes)
 {
     const cli_plan_query_t *query = sizes->query;
     const trv_simulate_options_t *network = &query->network.options;
-    cli_selection_t families;
+    cli_selection_t families = {0};
     cli_plot_t plot = {0};
     cli_plot_begin(&plot, &query->torus, query->collective, network);
     int rc = list_families(sizes, CLI_COLUMNS_MAX, &families);

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/text/parse.h"
+#include "torus/reach.h"
 #include "torus/torus.h"
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
@@ -171,7 +172,9 @@ int cli_links_finish(cli_links_t *links, const trv_torus_t *torus, int *count)
     }
     *count = n;
     const trv_network_t network = {TRV_NETWORK, .torus = *torus, .slow_links = n, .slow_link = links->directed};
-    return rc ? rc : trv_network_check(&network);
+    if (!rc)
+        rc = trv_network_check(&network);
+    return rc == TRV_ERR_UNSUPPORTED ? trv_network_check_routes(&network, torus->ranks, NULL) : rc;
 }
 
 char *cli_links_format(const cli_links_t *links, const char *before, char text[CLI_LINKS_TEXT_MAX])

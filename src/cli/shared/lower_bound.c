@@ -19,11 +19,13 @@ int cli_limit_find(const trv_torus_t *torus, const trv_simulate_options_t *netwo
     return trv_limit_find(&on, &times, collective, root, vector_bytes, unpaid_bytes, limit);
 }
 
+static const char ALL_LINKS[] = "all links";
+
 const char *cli_limit_source(const trv_limit_t *limit)
 {
     if (limit->startup_ns >= limit->time_ns)
         return "start-up";
-    return limit->sets_ns >= limit->time_ns ? "links around a set of ranks" : "all links";
+    return limit->sets_ns >= limit->time_ns ? "links around a set of ranks" : ALL_LINKS;
 }
 
 static double ratio_of(double time_ns, double to_ns) { return to_ns > 0 ? time_ns / to_ns : 1; }
@@ -31,11 +33,12 @@ static double ratio_of(double time_ns, double to_ns) { return to_ns > 0 ? time_n
 void cli_limit_print(const trv_limit_t *limit, const char *what, double time_ns, FILE *out)
 {
     const trv_time_unit_t *unit = trv_time_unit(limit->time_ns);
+    const char *source = cli_limit_source(limit);
     char text[6][TRV_TIME_TEXT_MAX];
     fprintf(out,
-            "limit %s, from the %s (start-up %s; links around a set of ranks %s; all links %s): %s takes %.3f times as "
+            "limit %s, from %s%s (start-up %s; links around a set of ranks %s; all links %s): %s takes %.3f times as "
             "long\n",
-            trv_format_time(limit->time_ns, unit, text[0]), cli_limit_source(limit),
+            trv_format_time(limit->time_ns, unit, text[0]), strcmp(source, ALL_LINKS) == 0 ? "" : "the ", source,
             trv_format_time(limit->startup_ns, unit, text[1]), trv_format_time(limit->sets_ns, unit, text[2]),
             trv_format_time(limit->links_ns, unit, text[3]), what, ratio_of(time_ns, limit->time_ns));
     fprintf(out,

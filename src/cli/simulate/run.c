@@ -65,11 +65,13 @@ double cli_group_vs_trivance(const cli_group_t *group, int line, int size)
 /* With `all`, algorithms that do not support the torus are left out; a named one stays and has a reason. */
 static bool is_supported(const cli_simulate_t *job, const trv_torus_t *torus, const cli_choice_t *choice)
 {
-    trv_torus_t opened;
-    if (choice->planned || !job->selection.all || cli_network_open_rings(torus, &job->network.options, &opened))
+    const trv_network_t on = cli_network_on(torus, &job->network.options);
+    char name[TRV_FULL_NAME_MAX];
+    if (choice->planned || !job->selection.all)
         return true;
     for (int i = 0; i < choice->members; i++)
-        if (trv_algorithm_supports(choice->member[i], &opened, job->collective) == 0)
+        if (trv_schedule_full_name_on(&on, cli_member_name(choice, i), job->collective, job->root, name, sizeof name) !=
+            TRV_ERR_UNSUPPORTED)
             return true;
     return false;
 }

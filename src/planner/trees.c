@@ -1,7 +1,7 @@
 /*
- * The ranking for collectives with a root, see rooted.h.
+ * The ranking of schedules along trees, see trees.h.
  */
-#include "planner/rooted.h"
+#include "planner/trees.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@ static bool has_parts(const trv_planner_t *planner)
     return planner->list.collective == TRV_BROADCAST || planner->list.collective == TRV_REDUCE;
 }
 
-int trv_rooted_create(trv_planner_t *planner, const trv_simulate_options_t *network)
+int trv_tree_planner_create(trv_planner_t *planner, const trv_simulate_options_t *network)
 {
     trv_candidates_t *list = &planner->list;
     int rc = TRV_OK;
@@ -34,6 +34,8 @@ int trv_rooted_create(trv_planner_t *planner, const trv_simulate_options_t *netw
             rc = trv_candidates_add(list, &candidate);
         rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
     }
+    if (!rc && list->count == 0 && (rc = trv_network_check(&list->network)) == TRV_OK)
+        rc = TRV_ERR_UNSUPPORTED;
     if (rc || !has_parts(planner))
         return rc;
     rc = trv_planner_create(&planner->parts, &list->network.torus,
@@ -64,7 +66,27 @@ static bool is_timed(const trv_ranking_t *ranking, int candidate)
     return false;
 }
 
-/* Times a candidate, by a simulation or, if it has too many messages, by the estimate. */
+/* Estimates the messages of a schedule by those of the root and of two other ranks. */
+static int count_messages(const trv_ranking_t *ranking, const char *name, double *messages)
+{
+    const trv_candidates_t *list = &ranking->planner->list;
+    const int ranks = list->network.torus.ranks;
+    trv_timing_traffic_t root = {0}, others = {0};
+    trv_schedule_t *schedule;
+    int rc = trv_schedule_create_on(&schedule, &list->network, name, list->collective, list->root);
+    if (rc)
+        return rc;
+    rc = trv_timing_add_traffic(schedule, list->root, &ranking->planner->network, ranking->vector_bytes, &root);
+    for (int i = 1; i <= 2 && !rc; i++)
+        rc = trv_timing_add_traffic(schedule, (list->root + i * ranks / 3) % ranks, &ranking->planner->network,
+                                    ranking->vector_bytes, &others);
+    trv_schedule_destroy(schedule);
+    *messages = root.messages + ranks * others.messages / 2;
+    return rc;
+}
+
+/* Times a candidate, by a simulation or, if it has too many messages, by the estimate; without one (NAN) it is then left
+ * out, unless there is no other candidate yet. `messages`: their number, or 0 if it is not known. */
 static int examine(trv_ranking_t *ranking, int candidate, double messages, double estimate_ns)
 {
     trv_planner_t *planner = ranking->planner;
@@ -77,8 +99,17 @@ static int examine(trv_ranking_t *ranking, int candidate, double messages, doubl
     if (rc || !allowed)
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
     ranking->allowed++;
-    if (messages <= TRV_ROOTED_MESSAGES_MAX || isnan(estimate_ns))
+    const double steps_ns = planner->list.candidate[candidate].properties.steps * planner->network.alpha_ns;
+    if (steps_ns > trv_ranking_cutoff_ns(ranking))
+        return TRV_OK;
+    if (messages <= 0)
+        rc = count_messages(ranking, planner->list.candidate[candidate].name, &messages);
+    if (rc)
+        return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+    if (messages <= TRV_TREE_MESSAGES_MAX || (isnan(estimate_ns) && ranking->timed == 0))
         return trv_ranking_examine(ranking, &entry, trv_ranking_cutoff_ns(ranking));
+    if (isnan(estimate_ns) || estimate_ns > trv_ranking_cutoff_ns(ranking))
+        return TRV_OK;
     rc = trv_candidate_properties(&planner->list, &planner->list.candidate[candidate]);
     entry.time_ns = estimate_ns;
     entry.modelled = true;
@@ -135,9 +166,8 @@ static int examine_parts(trv_ranking_t *ranking)
     for (int i = 0; i < parts && !rc; i++) {
         char name[2 * TRV_ALGORITHM_NAME_MAX];
         const int length = snprintf(name, sizeof name, "scatter-allgather:%s+%s", tree, part[i].algorithm);
-        const double messages = 2.0 * part[i].steps * planner->list.network.torus.ranks;
         if (length < TRV_ALGORITHM_NAME_MAX)
-            rc = examine_name(ranking, name, messages, tree_ns + part[i].time_ns);
+            rc = examine_name(ranking, name, 0, tree_ns + part[i].time_ns);
     }
     return rc ? rc : parts == TRV_ERR_UNSUPPORTED ? TRV_OK : parts < 0 ? parts : TRV_OK;
 }
@@ -150,13 +180,14 @@ typedef struct disjoint {
 } disjoint_t;
 
 /* In every step a stream sends one chunk over each link of its tree, and the streams of a tree share its links. */
-static trv_model_t disjoint_model(int depth, int trees, int chunks, int streams)
+static trv_model_t disjoint_model(const trv_planner_t *planner, int steps_of_one, int trees, int chunks, int streams)
 {
-    const double steps = depth + chunks - 1;
+    const int times = planner->list.collective == TRV_ALLREDUCE ? 2 : 1; /* a chunk crosses a link up and down */
+    const double steps = steps_of_one + chunks - 1;
     trv_model_t model = {.steps = steps,
                          .hops = steps,
                          .load = steps / ((double)trees * streams * chunks),
-                         .busy = steps / ((double)trees * chunks)};
+                         .busy = (steps_of_one + times * (chunks - 1.0)) / ((double)trees * chunks)};
     trv_model_messages(&model, chunks, trees * streams);
     return model;
 }
@@ -181,11 +212,11 @@ static int examine_disjoint(trv_ranking_t *ranking)
                                     planner->list.root);
     if (rc)
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
-    const int depth = trv_schedule_steps(schedule), trees = trv_schedule_streams(schedule);
+    const int steps_of_one = trv_schedule_steps(schedule), trees = trv_schedule_streams(schedule);
     trv_schedule_destroy(schedule);
     for (int streams = 1; streams <= STREAMS_MAX; streams *= 2)
         for (int chunks = 1; chunks <= CHUNKS_MAX; chunks *= 2) {
-            const trv_model_t model = disjoint_model(depth, trees, chunks, streams);
+            const trv_model_t model = disjoint_model(planner, steps_of_one, trees, chunks, streams);
             disjoint_insert(best, (disjoint_t){chunks, streams,
                                                trv_planner_estimate(planner, &model, ranking->vector_bytes)});
         }
@@ -210,7 +241,7 @@ static void drop_added(trv_candidates_t *list)
         }
 }
 
-int trv_rooted_rank(trv_ranking_t *ranking)
+int trv_tree_rank(trv_ranking_t *ranking)
 {
     trv_candidates_t *list = &ranking->planner->list;
     int rc = TRV_OK;
@@ -220,5 +251,5 @@ int trv_rooted_rank(trv_ranking_t *ranking)
             rc = examine(ranking, i, 0, NAN);
     if (!rc && has_parts(ranking->planner))
         rc = examine_parts(ranking);
-    return rc || !has_parts(ranking->planner) ? rc : examine_disjoint(ranking);
+    return rc || !(has_parts(ranking->planner) || list->collective == TRV_ALLREDUCE) ? rc : examine_disjoint(ranking);
 }

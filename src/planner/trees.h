@@ -1,0 +1,27 @@
+/*
+ * The ranking for collectives with a root, and for networks in which cuts divide a row, where trees over links are the
+ * only schedules. These schedules have no symmetry, so every rank must be simulated, and only a few are:
+ *
+ *   - every algorithm of the table, unless a lower bound excludes it;
+ *   - of a broadcast or reduce as scatter and allgather, the tree that is fastest alone with the best schedules that a
+ *     planner for the allgather finds;
+ *   - the numbers of chunks and streams of disjoint trees that are best by the model. Its trees share no link, so that
+ *     the model is exact but for the last chunks.
+ *
+ * Schedules with more than TRV_TREE_MESSAGES_MAX messages are not simulated: they have the model's time.
+ */
+#ifndef TRIVANCE_PLANNER_TREES_H
+#define TRIVANCE_PLANNER_TREES_H
+
+#include "planner/ranking.h"
+
+#define TRV_TREE_MESSAGES_MAX 1e5
+
+enum { TRV_TREE_ADDED_MAX = 16 /* candidates that one call may add to the list */ };
+
+/* Adds the algorithms that support the collective to the planner's list. `network`: as it was asked for. */
+int trv_tree_planner_create(trv_planner_t *planner, const trv_simulate_options_t *network);
+
+int trv_tree_rank(trv_ranking_t *ranking);
+
+#endif
