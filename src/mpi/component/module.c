@@ -18,7 +18,8 @@
 #define DISPATCHED(each)                                                                                               \
     each(Allreduce, allreduce, ALLREDUCE, REDUCTION)                                                                   \
         each(Reduce_scatter_block, reduce_scatter_block, REDUCE_SCATTER_BLOCK, REDUCTION)                              \
-            each(Allgather, allgather, ALLGATHER, GATHER)
+            each(Allgather, allgather, ALLGATHER, GATHER) TRV_MPI_ROOTED(each)                                         \
+                each(Alltoall, alltoall, ALLTOALL, GATHER)
 #define COUNTED(each) each(Reduce_scatter, reduce_scatter, REDUCE_SCATTER, REDUCTION_COUNTS) TRV_MPI_COUNTED(each)
 
 static const mca_coll_base_comm_coll_t *lower(const mca_coll_base_module_t *module)

@@ -4,7 +4,7 @@
  * defines PMPI_ functions, still receives these calls.
  *
  * Non-blocking and persistent calls always fall back: MPI offers a library in front of it no way to make progress while
- * the program computes or waits in MPI_Wait for another request. Collectives without schedules (MPI_Bcast …) are only
+ * the program computes or waits in MPI_Wait for another request. Collectives without schedules (MPI_Scan …) are only
  * counted, for the table at MPI_Finalize.
  */
 #include "mpi/preload/preload.h"
@@ -97,7 +97,7 @@ bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const void *
     while (same < ranks && count_at(counts, count_bytes, same) == count_at(counts, count_bytes, 0))
         same++;
     const trv_mpi_reduction_t reduction = {TRV_REDUCE_SCATTER, sendbuf, recvbuf, count_at(counts, count_bytes, 0),
-                                           datatype,           op};
+                                           datatype,           op,      0};
     return same == ranks
                ? trv_mpi_intercept(&(trv_mpi_call_t){.reduction = &reduction}, comm, code)
                : trv_mpi_intercept_unequal_counts(&reduction, counts, (size_t)ranks * count_bytes, comm, code);
@@ -122,6 +122,11 @@ bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const void *
 #define DISPATCH_Allreduce            DISPATCH(Allreduce)
 #define DISPATCH_Reduce_scatter_block DISPATCH(Reduce_scatter_block)
 #define DISPATCH_Allgather            DISPATCH(Allgather)
+#define DISPATCH_Bcast                DISPATCH(Bcast)
+#define DISPATCH_Reduce               DISPATCH(Reduce)
+#define DISPATCH_Gather               DISPATCH(Gather)
+#define DISPATCH_Scatter              DISPATCH(Scatter)
+#define DISPATCH_Alltoall             DISPATCH(Alltoall)
 #define DISPATCH_Barrier              DISPATCH(Barrier)
 #define DISPATCH_Reduce_scatter                                                                                        \
     trv_preload_reduce_scatter(sendbuf, recvbuf, recvcounts, sizeof *recvcounts, datatype, op, comm, &code)
