@@ -66,7 +66,7 @@ TRV_API int trv_network_check(const trv_network_t *network);
 /* As trv_schedule_create (trivance/algorithms.h), for a network. An algorithm's name may end with @F, as in
  * "hybrid:4@2": links whose factor is F or more are then avoided as if they were cut; with fixed routes that determines
  * only which ranks send to which, and messages may still pass them. The schedule does not need the network after its
- * creation. `root` is the root of a rooted collective; pass 0 for the present collectives, none of which has a root.
+ * creation. `root` is the root of a broadcast, reduce, scatter or gather; pass 0 for other collectives.
  * Besides the errors of trv_schedule_create, those of trv_network_check. */
 TRV_API int trv_schedule_create_on(trv_schedule_t **schedule, const trv_network_t *network, const char *name,
                                    trv_collective_t collective, int root);

@@ -104,7 +104,8 @@ typedef struct trv_planner_node_choice {
  * in two orders (snake and thirds) on the whole machine with its slow and cut links (`network`), and so are the best
  * candidates for the torus or mesh of a box, in one order, unless their times there are already known. The simulations
  * end when a fixed amount of work is done: about two seconds on 1,024 nodes, where algorithms with as many steps as
- * nodes are left out. `constraints` may be NULL. Thread-safe. TRV_ERR_UNSUPPORTED if no schedule is possible, or
+ * nodes are left out. `root` is an index in `node`; in the schedule of a choice the root is the position of that node in
+ * its order. `constraints` may be NULL. Thread-safe. TRV_ERR_UNSUPPORTED if no schedule is possible, or
  * simulating one would be too much work. */
 TRV_API int trv_planner_nodes(const trv_torus_t *machine, int nodes, const int *node, trv_collective_t collective,
                               int root, uint64_t vector_bytes, const trv_simulate_options_t *network,

@@ -7,6 +7,9 @@
  */
 #include "planner/box_choices.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/error.h"
 #include "planner/ranking.h"
 #include "torus/box.h"
@@ -29,9 +32,32 @@ static bool has_slow_link(const trv_simulate_options_t *network, int nodes, cons
     return false;
 }
 
+int trv_position_of(const int *node, int nodes, int wanted)
+{
+    for (int i = 0; i < nodes; i++)
+        if (node[i] == wanted)
+            return i;
+    return 0;
+}
+
+/* The rank of the root in the box. */
+static int find_root(const trv_box_choices_t *choices, const trv_torus_t *machine, int nodes, const int *node,
+                     int root_node, int *root)
+{
+    const trv_network_t network = {TRV_NETWORK, .torus = *machine};
+    int *ordered = malloc((size_t)nodes * sizeof *ordered);
+    if (!ordered)
+        return trv_fail_memory();
+    memcpy(ordered, node, (size_t)nodes * sizeof *ordered);
+    const int rc = trv_order_nodes(&network, choices->order, nodes, ordered);
+    *root = trv_position_of(ordered, nodes, root_node);
+    free(ordered);
+    return rc;
+}
+
 int trv_box_choices_find(trv_box_choices_t *choices, const trv_torus_t *machine, int nodes, const int *node,
-                         trv_collective_t collective, uint64_t vector_bytes, const trv_simulate_options_t *network,
-                         const trv_planner_constraints_t *constraints)
+                         trv_collective_t collective, int root_node, uint64_t vector_bytes,
+                         const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints)
 {
     trv_box_t box;
     *choices = (trv_box_choices_t){.planner = NULL};
@@ -45,7 +71,9 @@ int trv_box_choices_find(trv_box_choices_t *choices, const trv_torus_t *machine,
     choices->torus = box.torus;
     choices->order = box.torus.dims == 1 ? TRV_ORDER_SNAKE : TRV_ORDER_ROWS; /* equal in one dimension */
     choices->exact = box.enclosed && !network->shared_paths && !has_slow_link(network, nodes, node);
-    int rc = trv_planner_create(&choices->planner, &box.torus, collective, 0, &box_network, constraints);
+    int root = 0, rc = root_node < 0 ? TRV_OK : find_root(choices, machine, nodes, node, root_node, &root);
+    if (!rc)
+        rc = trv_planner_create(&choices->planner, &box.torus, collective, root, &box_network, constraints);
     if (!rc)
         rc = trv_planner_rank(choices->planner, vector_bytes, TRV_BOX_CHOICES_MAX, choices->choice);
     choices->count = rc > 0 ? rc : 0;

@@ -20,10 +20,14 @@ typedef struct trv_box_choices {
 } trv_box_choices_t;
 
 /* Finds the fastest choices for the box that the nodes form. Returns TRV_OK with a count of 0 if they do not form one,
- * or if no schedule is possible. `network` is a result of trv_timing_network. */
+ * or if no schedule is possible. `root_node` is the root of a rooted collective, or -1; `network` is a result of
+ * trv_timing_network. */
 int trv_box_choices_find(trv_box_choices_t *choices, const trv_torus_t *machine, int nodes, const int *node,
-                         trv_collective_t collective, uint64_t vector_bytes, const trv_simulate_options_t *network,
-                         const trv_planner_constraints_t *constraints);
+                         trv_collective_t collective, int root_node, uint64_t vector_bytes,
+                         const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints);
 void trv_box_choices_clear(trv_box_choices_t *choices);
+
+/* The index of a node in a list; 0 if it is not there. */
+int trv_position_of(const int *node, int nodes, int wanted);
 
 #endif

@@ -56,6 +56,7 @@ typedef struct search {
     const trv_torus_t *machine;
     int nodes, *node; /* the set, in the order that is being tried */
     trv_collective_t collective;
+    int root_node; /* of a rooted collective; -1: it has no root */
     uint64_t vector_bytes;
     trv_simulate_options_t network;
     trv_span_t progress;   /* part of the caller's progress */
@@ -200,7 +201,7 @@ static int find_prospects(search_t *search, const trv_planner_constraints_t *con
         rc = add_lines(search);
     if (!rc)
         rc = trv_box_choices_find(&search->box, search->machine, search->nodes, search->node, search->collective,
-                                  search->vector_bytes, &search->network, constraints);
+                                  search->root_node, search->vector_bytes, &search->network, constraints);
     for (int i = 0; i < search->box.count && !rc; i++)
         add_box(search, i);
     qsort(search->prospect, (size_t)search->prospects, sizeof *search->prospect, by_priority);
@@ -223,7 +224,9 @@ static int embed(const search_t *search, const trv_torus_t *torus, const char *n
     trv_schedule_t *schedule;
     const trv_network_t network = machine_network(search);
     *embedded = NULL;
-    int rc = trv_schedule_create(&schedule, torus, name, search->collective);
+    const trv_network_t own = {TRV_NETWORK, .torus = *torus};
+    int rc = trv_schedule_create_on(&schedule, &own, name, search->collective,
+                                    trv_position_of(search->node, search->nodes, search->root_node));
     return rc ? rc : trv_schedule_embed(embedded, schedule, &network, search->node);
 }
 
@@ -440,6 +443,7 @@ int trv_planner_nodes(const trv_torus_t *machine, int nodes, const int *node, tr
     if (!search)
         return trv_fail_memory();
     search->collective = collective;
+    search->root_node = trv_collective_has_root(collective) ? node[root] : -1;
     search->vector_bytes = vector_bytes;
     search->work = WORK;
     search->capacity = capacity;
@@ -494,10 +498,12 @@ int trv_planner_nodes_time(const trv_torus_t *machine, int nodes, const int *nod
                            int root, uint64_t vector_bytes, const trv_simulate_options_t *network,
                            const char *algorithm, double *time_ns, bool *is_bound)
 {
-    search_t search = {.collective = collective, .vector_bytes = vector_bytes};
+    search_t search = {.collective = collective, .root_node = -1, .vector_bytes = vector_bytes};
     trv_slow_link_t *remaining = NULL;
     *time_ns = 0;
     int rc = trv_collective_check(collective, root, nodes);
+    if (!rc && trv_collective_has_root(collective))
+        search.root_node = node[root];
     if (!rc)
         rc = search_begin(&search, machine, nodes, node, network);
     if (!rc)
