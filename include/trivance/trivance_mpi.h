@@ -1,6 +1,6 @@
 /*
- * Trivance for MPI programs: AllReduce, Reduce-Scatter and AllGather with MPI's argument order, and plans that are
- * created once and run many times. Link libtrivance_mpi_openmpi or libtrivance_mpi_mpich, whichever MPI the program is
+ * Trivance for MPI programs: AllReduce, Reduce-Scatter, AllGather, Broadcast, Reduce, Scatter, Gather and All-to-All with
+ * MPI's argument order, and plans that are created once and run many times. Link libtrivance_mpi_openmpi or libtrivance_mpi_mpich, whichever MPI the program is
  * built with.
  *
  * Return values: MPI_SUCCESS or an MPI error class (MPI_ERR_BUFFER, MPI_ERR_ARG, …), with the reason as a sentence in
@@ -60,6 +60,30 @@ TRV_API int TRV_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_C
 TRV_API int TRV_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                             MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 
+/* As MPI_Bcast, MPI_Reduce, MPI_Gather, MPI_Scatter and MPI_Alltoall, MPI_IN_PLACE included, with the same rules.
+ * Arguments that MPI ignores on a rank are not read. On a torus without lines and slow links one decision serves all
+ * roots, and each rank prepares the schedule of a root in the first call with that root; the communicator keeps those of
+ * 128 roots. Otherwise each root has its own decision. MPI_ERR_ROOT: the communicator has no such root. */
+TRV_API int TRV_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm);
+TRV_API int TRV_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
+                       MPI_Comm comm);
+TRV_API int TRV_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                       MPI_Datatype recvtype, int root, MPI_Comm comm);
+TRV_API int TRV_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                        MPI_Datatype recvtype, int root, MPI_Comm comm);
+TRV_API int TRV_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                         MPI_Datatype recvtype, MPI_Comm comm);
+
+TRV_API int TRV_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm);
+TRV_API int TRV_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                         int root, MPI_Comm comm);
+TRV_API int TRV_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                         MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+TRV_API int TRV_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                          MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm);
+TRV_API int TRV_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                           MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+
 /* ---- Non-blocking and persistent calls --------------------------------------------------------------------------- */
 
 /* As MPI_Iallreduce, MPI_Allreduce_init and their relatives, with large counts. None of these calls waits for another
@@ -118,7 +142,7 @@ TRV_API int TRV_Request_free(TRV_Request *request);
  * that the planner (trivance/planner.h) expects to be fastest among those that are correct for the type and the
  * operation; or "auto", the same unless a rules file overrides it, for example because the MPI library is faster. NULL:
  * TRIVANCE_ALGORITHM, else auto. If no torus is known, planned and auto plan for a ring. A named algorithm must support
- * AllReduce on the torus; a collective that it does not support (for example Reduce-Scatter by trivance-l) is
+ * a collective on the torus; collectives that it does not support (for example Reduce-Scatter by trivance-l) are
  * planned. */
 TRV_API int TRV_Comm_set(MPI_Comm comm, const char *torus, const char *algorithm);
 
@@ -136,7 +160,8 @@ TRV_API int TRV_Reduce_scatter_block_plan_create(MPI_Count recvcount, MPI_Dataty
 TRV_API int TRV_Allgather_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, TRV_Plan *plan);
 
 /* A plan of a given schedule (trv_schedule_create, trv_explicit_create, …), the same one on all ranks. The schedule
- * determines the collective; count is the vector for AllReduce, one rank's block for the others. The schedule must
+ * determines the collective and the root; count is that of the vector for AllReduce, Broadcast and Reduce, of a block for
+ * the others. Ranks without input or output may pass NULL for it when the plan is started. The schedule must
  * outlive the plan and should have passed trv_verify: an incorrect one causes wrong results or a run that never ends.
  * MPI_ERR_ARG: its torus has another number of ranks. MPI_ERR_OP: the operation does not commute, or is not idempotent
  * and the schedule adds contributions twice. MPI_ERR_TYPE: the type has gaps. */

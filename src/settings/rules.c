@@ -24,8 +24,20 @@ bool trv_rules_collective(const char *name, trv_collective_t *collective)
             *collective = (trv_collective_t)i;
             return true;
         }
+    *collective = TRV_BROADCAST;
+    if (strcmp(name, "bcast") == 0)
+        return true;
     *collective = TRV_REDUCE_SCATTER;
     return strcmp(name, "reduce_scatter") == 0 || strcmp(name, "reduce_scatter_block") == 0;
+}
+
+char *trv_rules_collectives(char names[TRV_RULES_COLLECTIVES_MAX])
+{
+    size_t used = 0;
+    for (int i = 0; i < TRV_COLLECTIVES && used < TRV_RULES_COLLECTIVES_MAX; i++)
+        used += (size_t)snprintf(names + used, TRV_RULES_COLLECTIVES_MAX - used, "%s%s", i > 0 ? ", " : "",
+                                 trv_collective_shapes[i].name);
+    return names;
 }
 
 int trv_rules_set_algorithm(trv_rule_t *rule, const char *name, trv_name_check_t *check)
@@ -136,7 +148,7 @@ static int read_item(const char *item, size_t length, trv_rule_t *rule, trv_name
     size_t at = 0;
     *rule = (trv_rule_t){.ranks_max = UINT64_MAX, .bytes_max = UINT64_MAX};
     for (int fields = 0; at <= length; fields++) {
-        char field[FIELD_BYTES];
+        char field[FIELD_BYTES], names[TRV_RULES_COLLECTIVES_MAX];
         size_t size = 0;
         bool last = item[at] == '@';
         while (at + size < length && (last || item[at + size] != ':'))
@@ -147,8 +159,8 @@ static int read_item(const char *item, size_t length, trv_rule_t *rule, trv_name
         memcpy(field, item + at, size);
         field[size] = '\0';
         if (fields == 0 && !trv_rules_collective(field, &rule->collective))
-            return trv_fail(TRV_ERR_ARGUMENT,
-                            "'%s' is not one of the collectives allreduce, reduce-scatter and allgather", field);
+            return trv_fail(TRV_ERR_ARGUMENT, "'%s' is not one of the collectives %s", field,
+                            trv_rules_collectives(names));
         int code = fields == 0 ? TRV_OK : check_at_sign(item, at, length, check);
         if (fields > 0 && code == TRV_OK)
             code = read_field(field, rule, check);

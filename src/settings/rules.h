@@ -87,6 +87,10 @@ int trv_rules_with_paths(const char *path, const trv_rules_t *paths, char **text
 /* Finds the collective of a name, which may have MPI's spelling; returns false if there is none. */
 bool trv_rules_collective(const char *name, trv_collective_t *collective);
 
+/* Writes the names of all collectives, separated by commas. Returns `names`. */
+#define TRV_RULES_COLLECTIVES_MAX 160
+char *trv_rules_collectives(char names[TRV_RULES_COLLECTIVES_MAX]);
+
 /* Sets the algorithm of a rule to a name that `check` accepts, or to "mpi"; TRV_ERR_ARGUMENT for any other name. */
 int trv_rules_set_algorithm(trv_rule_t *rule, const char *name, trv_name_check_t *check);
 

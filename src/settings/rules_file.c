@@ -115,11 +115,11 @@ static int read_collectives(reader_t *reader, json_t *root)
     json_object_foreach(collectives, key, groups)
     {
         trv_collective_t collective;
+        char names[TRV_RULES_COLLECTIVES_MAX];
         if (!trv_rules_collective(key, &collective)) {
             trv_json_warn(&reader->json, collectives, key,
-                          "\"%.40s\" is ignored, because it is not a collective of Trivance; expected allreduce, "
-                          "reduce-scatter or allgather",
-                          key);
+                          "\"%.40s\" is ignored, because it is not a collective of Trivance; expected one of %s", key,
+                          trv_rules_collectives(names));
             continue;
         }
         if (code == TRV_OK && !json_is_array(groups))

@@ -220,7 +220,7 @@ static void test_invalid_lines(void **state)
                  {"allreduce", "@ALGORITHM is missing"},
                  {"allreduce:", "a field is empty"},
                  {"allreduce:@", "the name of the algorithm is missing"},
-                 {"bcast:@mpi", "'bcast' is not one of the collectives"},
+                 {"scan:@mpi", "'scan' is not one of the collectives allreduce, reduce-scatter, allgather, broadcast"},
                  {"allreduce:@mpi:1-2", "there is no algorithm 'mpi:1-2'"},
                  {"allreduce:[1-2:@mpi", "']' is missing"},
                  {"allreduce:9-8:@mpi", "is greater than its maximum"},

@@ -187,7 +187,7 @@ static void test_calls(void)
         float in[1000], out[1000];
         for (int k = 0; k < 1000; k++)
             in[k] = (float)(test_rank + k);
-        trv_mpi_reduction_t call = {TRV_ALLREDUCE, in, out, i == 4 ? 2 : 1000, MPI_FLOAT, MPI_SUM};
+        trv_mpi_reduction_t call = {TRV_ALLREDUCE, in, out, i == 4 ? 2 : 1000, MPI_FLOAT, MPI_SUM, 0};
         int code = MPI_SUCCESS;
         if (!trv_mpi_may_dispatch() || !trv_mpi_intercept(&(trv_mpi_call_t){.reduction = &call}, MPI_COMM_WORLD, &code))
             code = PMPI_Allreduce(in, out, (int)call.count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);

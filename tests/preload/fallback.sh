@@ -22,13 +22,13 @@ run() { # ACTION FUNCTION…
         > "$log" 2>&1
 }
 
-run print "$@" MPI_Bcast MPI_Allreduce || fail "with TRIVANCE_FALLBACK=print the exit code is $?"
+run print "$@" MPI_Bcast MPI_Scan MPI_Allreduce || fail "with TRIVANCE_FALLBACK=print the exit code is $?"
 for function in "$@"; do
     [ "$(grep -c "^trivance: $function: left to the MPI library (" "$log")" = 1 ] || fail "no line about $function"
 done
 [ "$(grep -c '^trivance: ' "$log")" = $# ] || fail "other lines"
 
-run error MPI_Bcast MPI_Ibcast MPI_Allreduce || fail "calls that Trivance never executes end the program"
+run error MPI_Bcast MPI_Scan MPI_Iscan MPI_Allreduce || fail "calls that Trivance never executes end the program"
 for function in "$@"; do
     run error "$function" && fail "TRIVANCE_FALLBACK=error does not end the program after $function"
     grep -q "^trivance: $function: left to .*; TRIVANCE_FALLBACK=error ends the program" "$log" ||

@@ -21,7 +21,7 @@ program interfaces
     integer, parameter :: n = 100
     integer :: rank, ranks, ierr, i, wrong, all_wrong
     integer, allocatable :: counts(:), blocks(:), gathered(:)
-    integer :: part(n), again(n)
+    integer :: part(n), again(n), scattered(n)
     double precision :: x(n), y(n)
     integer(MPI_ADDRESS_KIND) :: place
     integer :: lengths(1)
@@ -73,10 +73,32 @@ program interfaces
     call MPI_Barrier(MPI_COMM_WORLD, ierr)
     call expect(ierr == MPI_SUCCESS, 'barrier')
 
-    ! Collectives that Trivance does not execute.
     y = rank
     call MPI_Bcast(y, n, MPI_DOUBLE_PRECISION, ranks - 1, MPI_COMM_WORLD GIVE_ERROR)
     call expect(all(y == ranks - 1), 'bcast')
+    x = rank
+    y = -1
+    call MPI_Reduce(x, y, n, MPI_DOUBLE_PRECISION, MPI_MAX, 0, MPI_COMM_WORLD, ierr)
+    call expect(rank > 0 .or. all(y == ranks - 1), 'reduce')
+    blocks = -1
+    call MPI_Gather(part, n, MPI_INTEGER, blocks, n, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
+    call expect(rank > 0 .or. all(blocks == gathered), 'gather')
+    blocks = -1
+    if (rank == 1) then
+        blocks(rank*n + 1:rank*n + n) = part
+        call MPI_Gather(MPI_IN_PLACE, n, MPI_INTEGER, blocks, n, MPI_INTEGER, 1, MPI_COMM_WORLD, ierr)
+        call expect(all(blocks == gathered), 'gather in place')
+    else
+        call MPI_Gather(part, n, MPI_INTEGER, blocks, n, MPI_INTEGER, 1, MPI_COMM_WORLD, ierr)
+    end if
+    scattered = -1
+    call MPI_Scatter(gathered, n, MPI_INTEGER, scattered, n, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
+    call expect(all(scattered == part), 'scatter')
+    blocks = -1
+    call MPI_Alltoall(gathered, n, MPI_INTEGER, blocks, n, MPI_INTEGER, MPI_COMM_WORLD, ierr)
+    call expect(all(blocks == [(part, i = 1, ranks)]), 'alltoall')
+
+    ! Collectives that Trivance does not execute.
     counts = [(i, i = 1, ranks)]
     call MPI_Allgatherv(part, rank + 1, MPI_INTEGER, gathered, counts, [(i*n, i = 0, ranks - 1)], MPI_INTEGER, &
         MPI_COMM_WORLD, ierr)

@@ -57,12 +57,9 @@ int call_run(const call_t *call)
 {
     int code;
     if (call->plan == TRV_PLAN_NULL) {
-        const trv_mpi_reduction_t arguments = {call->collective,
-                                               call->send,
-                                               call->receive,
-                                               (MPI_Count)call->count,
-                                               call_mpi_type(call->type),
-                                               call_mpi_op(call->op)};
+        const trv_mpi_reduction_t arguments =
+            {call->collective,      call->send, call->receive, (MPI_Count)call->count, call_mpi_type(call->type),
+             call_mpi_op(call->op), 0};
         call_library_choose(call->setting);
         code = trv_mpi_library_run(&arguments, call->comm);
     } else {

@@ -18,6 +18,7 @@
 #include "mpi/communicator/state.h"
 #include "mpi/reports/log.h"
 #include "mpi/settings/job_settings.h"
+#include "schedule/collective.h"
 #include "settings/rules.h"
 
 bool trv_mpi_state_spans_world(const trv_mpi_state_t *state)
@@ -103,12 +104,21 @@ static int check_wiring(const trv_mpi_state_t *state)
 
 /* ---- Algorithm --------------------------------------------------------------------------------------------------- */
 
-static int check_schedule(const trv_network_t *network, const char *name)
+static int check_collective(const trv_network_t *network, const char *name, trv_collective_t collective)
 {
     trv_schedule_t *schedule = NULL;
-    int code = trv_schedule_create_on(&schedule, network, name, TRV_ALLREDUCE, 0);
+    int code = trv_schedule_create_on(&schedule, network, name, collective, 0);
     trv_schedule_destroy(schedule);
     return code;
+}
+
+/* TRV_OK if the algorithm supports a collective on the network; otherwise the error is that of AllReduce. */
+static int check_schedule(const trv_network_t *network, const char *name)
+{
+    int code = TRV_ERR_UNSUPPORTED;
+    for (int c = 0; c < TRV_COLLECTIVES && code == TRV_ERR_UNSUPPORTED; c++)
+        code = check_collective(network, name, (trv_collective_t)c);
+    return code == TRV_ERR_UNSUPPORTED ? check_collective(network, name, TRV_ALLREDUCE) : code;
 }
 
 int trv_mpi_algorithm_fits(const trv_network_t *network, const char *name)
@@ -154,6 +164,7 @@ int trv_mpi_state_configure(trv_mpi_state_t *state, const char *torus_text, cons
     int code = torus_text ? trv_mpi_state_torus(state, torus_text, &torus) : check_wiring(state);
     if (code < 0)
         return trv_mpi_class(code);
+    trv_cache_clear(&state->roots);
     trv_cache_clear(&state->decisions);
     if (!algorithm)
         algorithm = settings->algorithm ? settings->algorithm : TRV_RULE_AUTO;

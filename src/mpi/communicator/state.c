@@ -210,6 +210,7 @@ static void destroy(trv_mpi_state_t *state)
     trv_mpi_context_ids_t *context_ids = state->ids.context_ids;
     bool is_duplicate = state->ids.index > 0;
     list_remove(state);
+    trv_cache_clear(&state->roots);
     trv_cache_clear(&state->decisions);
     trv_mpi_recorder_destroy(state->recorder);
     trv_mpi_members_release(state->members);

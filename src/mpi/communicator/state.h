@@ -77,6 +77,7 @@ typedef struct trv_mpi_state {
     trv_mpi_ids_t ids;
     trv_mpi_config_t config;
     trv_cache_t decisions;              /* trv_mpi_decision_t (selection/instances.h) */
+    trv_cache_t roots;                  /* decisions that are prepared for further roots (selection/roots.h) */
     trv_mpi_recorder_t *recorder;       /* NULL: calls are not recorded */
     struct trv_mpi_state *next, **link; /* the list of all states of the process */
 } trv_mpi_state_t;
@@ -95,7 +96,7 @@ int trv_mpi_state_configure(trv_mpi_state_t *state, const char *torus, const cha
 /* Parses a torus, which must have as many ranks as the communicator. TRV_OK or TRV_ERR_ARGUMENT. */
 int trv_mpi_state_torus(const trv_mpi_state_t *state, const char *text, trv_torus_t *torus);
 
-/* Checks the name of an algorithm. TRV_OK if it is auto, planned, an algorithm that supports AllReduce on the network,
+/* Checks the name of an algorithm. TRV_OK if it is auto, planned, an algorithm that supports a collective on the network,
  * or a family with such an algorithm. TRV_ERR_ARGUMENT if it is no name; TRV_ERR_UNSUPPORTED with the algorithm's
  * message in trv_last_error(); TRV_ERR_MEMORY. */
 int trv_mpi_algorithm_fits(const trv_network_t *network, const char *name);

@@ -1,6 +1,6 @@
 /*
- * The blocking functions of the API: TRV_Allreduce, TRV_Reduce_scatter_block, TRV_Allgather, their forms with large
- * counts, and TRV_Comm_set. A call for which no schedule runs uses the MPI library's collective.
+ * The blocking functions of the API: TRV_Allreduce, TRV_Bcast and the other collectives, their forms with large counts,
+ * and TRV_Comm_set. A call for which no schedule runs uses the MPI library's collective.
  */
 #include <stdatomic.h>
 
@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "mpi/communicator/attribute.h"
+#include "mpi/front/collectives.h"
 #include "mpi/front/comm_set.h"
 #include "mpi/front/library.h"
 #include "mpi/front/dispatch.h"
@@ -30,11 +31,11 @@ static void log_intercommunicator(MPI_Comm comm)
 static int run_call(const trv_mpi_call_t *call, MPI_Comm comm)
 {
     int code;
-    const trv_collective_t collective = call->gather ? TRV_ALLGATHER : call->reduction->collective;
-    const trv_mpi_span_t span = trv_mpi_span_begin(trv_collective_shape(collective)->name);
+    const trv_mpi_span_t span = trv_mpi_span_begin(trv_collective_shape(trv_mpi_call_collective(call))->name);
     if (!trv_mpi_dispatch(call, comm, &code)) {
         log_intercommunicator(comm);
-        code = call->gather ? trv_mpi_library_gather(call->gather, comm) : trv_mpi_library_run(call->reduction, comm);
+        code = call->movement ? trv_mpi_library_movement(call->movement, comm)
+                              : trv_mpi_library_run(call->reduction, comm);
     }
     trv_mpi_span_end(span, "no schedule was decided");
     return code;
@@ -45,7 +46,7 @@ static int reduction(trv_collective_t collective, const void *sendbuf, void *rec
 {
     if (count == 0 && comm != MPI_COMM_NULL && !trv_mpi_settings()->check)
         return MPI_SUCCESS; /* an empty call does not initialize the communicator */
-    const trv_mpi_reduction_t arguments = {collective, sendbuf, recvbuf, count, datatype, op};
+    const trv_mpi_reduction_t arguments = {collective, sendbuf, recvbuf, count, datatype, op, 0};
     return run_call(&(trv_mpi_call_t){.reduction = &arguments}, comm);
 }
 
@@ -78,14 +79,71 @@ int TRV_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     if (recvcount == 0 && (sendcount == 0 || sendbuf == MPI_IN_PLACE) && comm != MPI_COMM_NULL &&
         !trv_mpi_settings()->check)
         return MPI_SUCCESS;
-    const trv_mpi_gather_t gather = {sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype};
-    return run_call(&(trv_mpi_call_t){.gather = &gather}, comm);
+    const trv_mpi_movement_t gather = {TRV_ALLGATHER, sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype, 0};
+    return run_call(&(trv_mpi_call_t){.movement = &gather}, comm);
 }
 
 int TRV_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
                   MPI_Datatype recvtype, MPI_Comm comm)
 {
     return TRV_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+int TRV_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
+{
+    return run_call(&(const trv_mpi_call_t)TRV_MPI_CALL_Bcast, comm);
+}
+
+int TRV_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
+{
+    return TRV_Bcast_c(buffer, count, datatype, root, comm);
+}
+
+int TRV_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
+                 MPI_Comm comm)
+{
+    return run_call(&(const trv_mpi_call_t)TRV_MPI_CALL_Reduce, comm);
+}
+
+int TRV_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
+{
+    return TRV_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
+}
+
+int TRV_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+                 MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    return run_call(&(const trv_mpi_call_t)TRV_MPI_CALL_Gather, comm);
+}
+
+int TRV_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+               MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    return TRV_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+int TRV_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+                  MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    return run_call(&(const trv_mpi_call_t)TRV_MPI_CALL_Scatter, comm);
+}
+
+int TRV_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    return TRV_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+int TRV_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+                   MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return run_call(&(const trv_mpi_call_t)TRV_MPI_CALL_Alltoall, comm);
+}
+
+int TRV_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
+                 MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return TRV_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
 }
 
 int TRV_Comm_set(MPI_Comm comm, const char *torus, const char *algorithm)

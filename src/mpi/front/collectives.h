@@ -20,19 +20,20 @@
 #define TRV_MPI_DISPATCHED(each)                                                                                       \
     each(Allreduce, allreduce, ALLREDUCE, REDUCTION)                                                                   \
         each(Reduce_scatter_block, reduce_scatter_block, REDUCE_SCATTER_BLOCK, REDUCTION)                              \
-            each(Allgather, allgather, ALLGATHER, GATHER)
+            each(Allgather, allgather, ALLGATHER, GATHER) TRV_MPI_ROOTED(each)                                         \
+                each(Alltoall, alltoall, ALLTOALL, GATHER)
+#define TRV_MPI_ROOTED(each)                                                                                           \
+    each(Bcast, bcast, BCAST, BROADCAST) each(Reduce, reduce, REDUCE, REDUCTION_ROOT)                                  \
+        each(Gather, gather, GATHER, GATHER_ROOT) each(Scatter, scatter, SCATTER, GATHER_ROOT)
 #define TRV_MPI_REDUCE_SCATTER(each) each(Reduce_scatter, reduce_scatter, REDUCE_SCATTER, REDUCTION_COUNTS)
 #define TRV_MPI_BARRIER(each)        each(Barrier, barrier, BARRIER, BARRIER)
 
 /* Collectives for which Trivance has no schedules: they are only counted. */
 #define TRV_MPI_COUNTED(each)                                                                                          \
-    each(Bcast, bcast, BCAST, BROADCAST) each(Reduce, reduce, REDUCE, REDUCTION_ROOT)                                  \
-        each(Scan, scan, SCAN, REDUCTION) each(Exscan, exscan, EXSCAN, REDUCTION)                                      \
-            each(Gather, gather, GATHER, GATHER_ROOT) each(Gatherv, gatherv, GATHERV, GATHERV_ROOT)                    \
-                each(Scatter, scatter, SCATTER, GATHER_ROOT) each(Scatterv, scatterv, SCATTERV, SCATTERV_ROOT)         \
-                    each(Allgatherv, allgatherv, ALLGATHERV, GATHERV) each(Alltoall, alltoall, ALLTOALL, GATHER)       \
-                        each(Alltoallv, alltoallv, ALLTOALLV, ALLTOALLV)                                               \
-                            each(Alltoallw, alltoallw, ALLTOALLW, ALLTOALLW)
+    each(Scan, scan, SCAN, REDUCTION) each(Exscan, exscan, EXSCAN, REDUCTION)                                          \
+        each(Gatherv, gatherv, GATHERV, GATHERV_ROOT) each(Scatterv, scatterv, SCATTERV, SCATTERV_ROOT)                \
+            each(Allgatherv, allgatherv, ALLGATHERV, GATHERV) each(Alltoallv, alltoallv, ALLTOALLV, ALLTOALLV)         \
+                each(Alltoallw, alltoallw, ALLTOALLW, ALLTOALLW)
 #define TRV_MPI_NEIGHBOR(each)                                                                                         \
     each(Neighbor_allgather, neighbor_allgather, NEIGHBOR_ALLGATHER, GATHER)                                           \
         each(Neighbor_allgatherv, neighbor_allgatherv, NEIGHBOR_ALLGATHERV, GATHERV)                                   \
@@ -106,21 +107,40 @@
  * AllReduce of one byte. */
 #define TRV_MPI_CALL_Allreduce                                                                                         \
     {                                                                                                                  \
-        .reduction = &(const trv_mpi_reduction_t) { TRV_ALLREDUCE, sendbuf, recvbuf, count, datatype, op }             \
+        .reduction = &(const trv_mpi_reduction_t) { TRV_ALLREDUCE, sendbuf, recvbuf, count, datatype, op, 0 }          \
     }
 #define TRV_MPI_CALL_Reduce_scatter_block                                                                              \
     {                                                                                                                  \
-        .reduction = &(const trv_mpi_reduction_t) { TRV_REDUCE_SCATTER, sendbuf, recvbuf, count, datatype, op }        \
+        .reduction = &(const trv_mpi_reduction_t) { TRV_REDUCE_SCATTER, sendbuf, recvbuf, count, datatype, op, 0 }     \
     }
-#define TRV_MPI_CALL_Allgather                                                                                         \
+#define TRV_MPI_CALL_Reduce                                                                                            \
     {                                                                                                                  \
-        .gather = &(const trv_mpi_gather_t) { sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype }             \
+        .reduction = &(const trv_mpi_reduction_t) { TRV_REDUCE, sendbuf, recvbuf, count, datatype, op, root }          \
     }
+#define TRV_MPI_CALL_Bcast                                                                                             \
+    {                                                                                                                  \
+        .movement = &(const trv_mpi_movement_t)                                                                        \
+        {                                                                                                              \
+            TRV_BROADCAST, MPI_IN_PLACE, buffer, 0, count, MPI_DATATYPE_NULL, datatype, root                           \
+        }                                                                                                              \
+    }
+/* The arguments of the form GATHER or GATHER_ROOT. */
+#define TRV_MPI_CALL_MOVEMENT(COLLECTIVE, ROOT)                                                                        \
+    {                                                                                                                  \
+        .movement = &(const trv_mpi_movement_t)                                                                        \
+        {                                                                                                              \
+            COLLECTIVE, sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype, ROOT                               \
+        }                                                                                                              \
+    }
+#define TRV_MPI_CALL_Allgather TRV_MPI_CALL_MOVEMENT(TRV_ALLGATHER, 0)
+#define TRV_MPI_CALL_Gather    TRV_MPI_CALL_MOVEMENT(TRV_GATHER, root)
+#define TRV_MPI_CALL_Scatter   TRV_MPI_CALL_MOVEMENT(TRV_SCATTER, root)
+#define TRV_MPI_CALL_Alltoall  TRV_MPI_CALL_MOVEMENT(TRV_ALLTOALL, 0)
 #define TRV_MPI_CALL_Barrier                                                                                           \
     {                                                                                                                  \
         .reduction = &(const trv_mpi_reduction_t)                                                                      \
         {                                                                                                              \
-            TRV_ALLREDUCE, &(unsigned char){0}, &(unsigned char){0}, 1, MPI_BYTE, MPI_BOR                              \
+            TRV_ALLREDUCE, &(unsigned char){0}, &(unsigned char){0}, 1, MPI_BYTE, MPI_BOR, 0                           \
         }                                                                                                              \
     }
 

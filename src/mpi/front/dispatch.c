@@ -17,7 +17,9 @@
 #include "mpi/operations/buffers.h"
 #include "mpi/operations/device.h"
 #include "mpi/reports/log.h"
+#include "mpi/selection/roots.h"
 #include "mpi/settings/job_settings.h"
+#include "schedule/collective.h"
 
 /* ---- Arguments of a call ----------------------------------------------------------------------------------------- */
 
@@ -30,55 +32,90 @@ static bool is_predefined(MPI_Datatype datatype)
            combiner == MPI_COMBINER_NAMED;
 }
 
-static int check_output(const void *output)
+/* The buffers of a call on one rank. *input may be MPI_IN_PLACE; a buffer that the rank does not have is NULL. */
+static void buffers_of(const trv_mpi_call_t *call, int rank, const void **input, void **output)
 {
-    if (output != MPI_IN_PLACE)
-        return MPI_SUCCESS;
-    return trv_fail(TRV_ERR_ARGUMENT, "the receive buffer is MPI_IN_PLACE; only the send buffer may be MPI_IN_PLACE"),
-           MPI_ERR_BUFFER;
+    if (call->movement) {
+        trv_mpi_movement_buffers(call->movement, rank, input, output);
+        return;
+    }
+    const trv_mpi_reduction_t *reduction = call->reduction;
+    *input = reduction->input;
+    *output = reduction->collective != TRV_REDUCE || rank == reduction->root ? reduction->output : NULL;
 }
 
-static int read_reduction(const trv_mpi_reduction_t *call, trv_mpi_arguments_t *arguments)
+/* Checks buffers as buffers_of returns them. `sends`, `receives`: whether the rank must have an input and an output. */
+static int check_buffers(const void *input, const void *output, bool sends, bool receives)
 {
-    int code = trv_mpi_arguments(call, arguments);
+    if (output == MPI_IN_PLACE)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "the receive buffer is MPI_IN_PLACE; only the send buffer may be MPI_IN_PLACE (of MPI_Scatter "
+                        "the root's receive buffer)"),
+               MPI_ERR_BUFFER;
+    if (input == MPI_IN_PLACE && !receives)
+        return trv_fail(TRV_ERR_ARGUMENT, "the send buffer is MPI_IN_PLACE; in this collective only that of the root "
+                                          "may be MPI_IN_PLACE"),
+               MPI_ERR_BUFFER;
+    if ((sends && !input) || (receives && !output))
+        return trv_fail(TRV_ERR_ARGUMENT, "a buffer is NULL although the count is not 0"), MPI_ERR_BUFFER;
+    return MPI_SUCCESS;
+}
+
+static int read_reduction(const trv_mpi_call_t *call, int rank, trv_mpi_arguments_t *arguments)
+{
+    const trv_mpi_reduction_t *reduction = call->reduction;
+    const void *input;
+    void *output;
+    int code = trv_mpi_arguments(reduction, arguments);
     if (code == MPI_SUCCESS && arguments->elements.reducer == TRV_MPI_LOCAL && trv_mpi_is_drop_in() &&
-        !is_predefined(call->datatype)) {
+        !is_predefined(reduction->datatype)) {
         arguments->elements.reducer = TRV_MPI_LIBRARY;
         arguments->elements.reason = "a derived type";
     }
-    if (code == MPI_SUCCESS && arguments->elements.reducer != TRV_MPI_LIBRARY && arguments->count > 0 &&
-        (!call->input || !call->output))
-        return trv_fail(TRV_ERR_ARGUMENT, "a buffer is NULL although the count is not 0"), MPI_ERR_BUFFER;
-    return code == MPI_SUCCESS && arguments->count > 0 ? check_output(call->output) : code;
+    if (code != MPI_SUCCESS || arguments->count == 0)
+        return code;
+    buffers_of(call, rank, &input, &output);
+    const bool receives = reduction->collective != TRV_REDUCE || rank == reduction->root;
+    const bool may_be_null = arguments->elements.reducer == TRV_MPI_LIBRARY; /* a type may have absolute addresses */
+    return check_buffers(input, output, !may_be_null, receives && !may_be_null);
 }
 
-static int read_gather(const trv_mpi_gather_t *call, trv_mpi_arguments_t *arguments, bool *contiguous)
+static int read_movement(const trv_mpi_call_t *call, int rank, trv_mpi_arguments_t *arguments, bool *contiguous)
 {
+    const trv_mpi_movement_t *movement = call->movement;
+    const trv_collective_shape_t *shape = trv_collective_shape(movement->collective);
+    const bool is_root = rank == movement->root;
+    const void *input;
+    void *output;
     size_t bytes = 0;
-    int code = trv_mpi_gather_measure(call, &bytes, contiguous);
-    *arguments = trv_mpi_byte_arguments(bytes);
-    if (code == MPI_SUCCESS && bytes > 0 && *contiguous && (!call->sendbuf || !call->recvbuf))
-        return trv_fail(TRV_ERR_ARGUMENT, "a buffer is NULL although the count is not 0"), MPI_ERR_BUFFER;
-    if (code == MPI_SUCCESS && bytes > INT_MAX && trv_mpi_is_drop_in()) {
+    int code = trv_mpi_movement_measure(movement, rank, &bytes, contiguous);
+    *arguments = trv_mpi_byte_arguments(movement->collective, movement->root, bytes);
+    if (code != MPI_SUCCESS || bytes == 0)
+        return code;
+    if (bytes > INT_MAX && trv_mpi_is_drop_in()) {
         arguments->elements.reducer = TRV_MPI_LIBRARY;
-        arguments->elements.reason = "blocks of more than 2 GiB";
+        arguments->elements.reason = trv_collective_has_blocks(movement->collective) ? "blocks of more than 2 GiB"
+                                                                                     : "vectors of more than 2 GiB";
     }
-    return code == MPI_SUCCESS && bytes > 0 ? check_output(call->recvbuf) : code;
+    buffers_of(call, rank, &input, &output);
+    const bool sends = shape->before != TRV_ROOT || is_root, receives = shape->after != TRV_ROOT || is_root;
+    if (*contiguous)
+        return check_buffers(input, output, sends, receives);
+    return check_buffers(input == MPI_IN_PLACE ? input : "", output == MPI_IN_PLACE ? output : "", sends, receives);
 }
 
 /* Converts the arguments of a call; arguments->elements.reducer is TRV_MPI_LIBRARY if no schedule can execute it.
- * *contiguous is false for an AllGather of types with gaps. Returns MPI_SUCCESS, or the error class of invalid
- * arguments with the message in trv_last_error(). */
-static int read_call(const trv_mpi_call_t *call, trv_mpi_arguments_t *arguments, bool *contiguous)
+ * *contiguous is false if this rank's types of a collective that moves data have gaps. Returns MPI_SUCCESS, or the error
+ * class of invalid arguments with the message in trv_last_error(). */
+static int read_call(const trv_mpi_call_t *call, int rank, int ranks, trv_mpi_arguments_t *arguments, bool *contiguous)
 {
+    *arguments = trv_mpi_byte_arguments(trv_mpi_call_collective(call), 0, 0);
     *contiguous = true;
-    return call->gather ? read_gather(call->gather, arguments, contiguous) : read_reduction(call->reduction, arguments);
-}
-
-static void buffers_of(const trv_mpi_call_t *call, const void **input, void **output)
-{
-    *input = call->gather ? call->gather->sendbuf : call->reduction->input;
-    *output = call->gather ? call->gather->recvbuf : call->reduction->output;
+    int code = trv_mpi_root_check(trv_mpi_call_collective(call),
+                                  call->movement ? call->movement->root : call->reduction->root, ranks);
+    if (code != MPI_SUCCESS)
+        return code;
+    return call->movement ? read_movement(call, rank, arguments, contiguous) : read_reduction(call, rank, arguments);
 }
 
 /* ---- Decisions --------------------------------------------------------------------------------------------------- */
@@ -126,9 +163,9 @@ static int begin_buffers(trv_mpi_buffers_t *buffers, const trv_mpi_call_t *call,
 {
     const void *input;
     void *output;
-    buffers_of(call, &input, &output);
+    buffers_of(call, state->rank, &input, &output);
     return contiguous ? trv_mpi_buffers_begin(buffers, state, arguments, input, output)
-                      : trv_mpi_buffers_begin_packed(buffers, state, call->gather,
+                      : trv_mpi_buffers_begin_packed(buffers, state, call->movement,
                                                      arguments->count * arguments->elements.size);
 }
 
@@ -136,7 +173,8 @@ static int run_schedule(trv_mpi_decision_t *decision, const trv_mpi_call_t *call
                         MPI_Datatype datatype, MPI_Op op, bool contiguous)
 {
     trv_mpi_buffers_t buffers;
-    trv_mpi_operation_t *operation = trv_mpi_decision_take(decision, state, count, datatype, op);
+    decision = trv_mpi_decision_at_root(decision, state, trv_mpi_call_root(call));
+    trv_mpi_operation_t *operation = decision ? trv_mpi_decision_take(decision, state, count, datatype, op) : NULL;
     if (!operation)
         return trv_mpi_class(trv_mpi_state_fail_memory(state));
     operation->tally = trv_mpi_log_row(operation->tally);
@@ -154,12 +192,12 @@ static int run_schedule(trv_mpi_decision_t *decision, const trv_mpi_call_t *call
  * trv_mpi_dispatch. */
 static bool dispatch_checked(const trv_mpi_call_t *call, trv_mpi_state_t *state, int *code)
 {
-    trv_mpi_arguments_t arguments = {.collective = call->gather ? TRV_ALLGATHER : call->reduction->collective};
-    bool contiguous = true;
+    trv_mpi_arguments_t arguments;
+    bool contiguous;
     const void *input;
     void *output;
-    *code = read_call(call, &arguments, &contiguous);
-    buffers_of(call, &input, &output);
+    *code = read_call(call, state->rank, state->ranks, &arguments, &contiguous);
+    buffers_of(call, state->rank, &input, &output);
     if (trv_mpi_settings()->check && *code == MPI_SUCCESS && contiguous && !call->count_list &&
         arguments.elements.reducer != TRV_MPI_LIBRARY)
         *code = trv_mpi_alias_class(trv_mpi_alias(&arguments, state->rank, state->ranks, input, output));
@@ -186,6 +224,15 @@ static bool dispatch_checked(const trv_mpi_call_t *call, trv_mpi_state_t *state,
     return true;
 }
 
+/* Whether the root and the buffers of a reduction are valid. If not, the slow path reports it. */
+static bool has_buffers(const trv_mpi_reduction_t *reduction, const trv_mpi_state_t *state)
+{
+    if (reduction->collective != TRV_REDUCE || reduction->root == state->rank)
+        return reduction->input && reduction->output && reduction->output != MPI_IN_PLACE;
+    return reduction->input && reduction->input != MPI_IN_PLACE && reduction->root >= 0 &&
+           reduction->root < state->ranks;
+}
+
 bool trv_mpi_dispatch(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
 {
     trv_mpi_state_t *state;
@@ -198,8 +245,7 @@ bool trv_mpi_dispatch(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
     }
     const trv_mpi_reduction_t *reduction = call->reduction;
     trv_mpi_decision_t *decision = NULL;
-    if (reduction && reduction->input && reduction->output && reduction->output != MPI_IN_PLACE && !call->count_list &&
-        !trv_mpi_settings()->check)
+    if (reduction && has_buffers(reduction, state) && !call->count_list && !trv_mpi_settings()->check)
         decision = trv_mpi_decision_find_by_handles(state, reduction);
     if (!decision || !decision->spec.schedule)
         return dispatch_checked(call, state, code);
@@ -209,13 +255,13 @@ bool trv_mpi_dispatch(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
 
 /* ---- Requests ---------------------------------------------------------------------------------------------------- */
 
-bool trv_mpi_make_request_spec(const trv_mpi_call_t *call, trv_mpi_request_spec_t *spec, int *code)
+bool trv_mpi_make_request_spec(const trv_mpi_call_t *call, int rank, int ranks, trv_mpi_request_spec_t *spec, int *code)
 {
-    bool contiguous = true;
+    bool contiguous;
     *spec = (trv_mpi_request_spec_t){.input = NULL};
-    *code = read_call(call, &spec->arguments, &contiguous);
-    buffers_of(call, &spec->input, &spec->output);
-    spec->packed = contiguous ? NULL : call->gather;
+    *code = read_call(call, rank, ranks, &spec->arguments, &contiguous);
+    buffers_of(call, rank, &spec->input, &spec->output);
+    spec->packed = contiguous ? NULL : call->movement;
     return *code == MPI_SUCCESS && spec->arguments.count > 0;
 }
 
@@ -241,6 +287,11 @@ int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, co
     trv_mpi_decision_t *decision = find_schedule(state, spec, persistent);
     if (!decision || (persistent && !trv_mpi_state_allocate_persistent(state, &context_ids, &tag)))
         return TRV_OK;
+    decision = trv_mpi_decision_at_root(decision, state, spec->arguments.root);
+    if (!decision) {
+        trv_mpi_context_ids_release(context_ids);
+        return trv_mpi_state_fail_memory(state);
+    }
     const trv_mpi_instances_t instances = trv_mpi_decision_instances(decision);
     int code = trv_mpi_request_create(request, state, &instances, spec, context_ids, tag);
     if (code < 0) {

@@ -8,17 +8,30 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "mpi/operations/gather.h"
+#include "mpi/operations/movement.h"
 #include "mpi/operations/request.h"
 #include "mpi/operations/call_arguments.h"
 #include "mpi/selection/decide.h"
 
-/* A call to dispatch. Exactly one of `reduction` and `gather` is set. */
+/* A call to dispatch. Exactly one of `reduction` and `movement` is set. */
 typedef struct trv_mpi_call {
     const trv_mpi_reduction_t *reduction;
-    const trv_mpi_gather_t *gather;
+    const trv_mpi_movement_t *movement;
     uint64_t count_list; /* for a Reduce-Scatter with unequal counts a digest of them, else 0 */
 } trv_mpi_call_t;
+
+static inline trv_collective_t trv_mpi_call_collective(const trv_mpi_call_t *call)
+{
+    return call->movement ? call->movement->collective : call->reduction->collective;
+}
+
+/* 0 for collectives without a root. */
+static inline int trv_mpi_call_root(const trv_mpi_call_t *call)
+{
+    return !trv_collective_has_root(trv_mpi_call_collective(call)) ? 0
+           : call->movement                                        ? call->movement->root
+                                                                   : call->reduction->root;
+}
 
 /* Dispatches a call. True: it was executed, or it failed; *code is MPI_SUCCESS or an error class with the message in
  * trv_last_error(). False, on all ranks: fall back, that is, pass the program's arguments to the MPI library.
@@ -30,9 +43,10 @@ bool trv_mpi_dispatch(const trv_mpi_call_t *call, MPI_Comm comm, int *code);
 trv_mpi_decision_t *trv_mpi_get_decision(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool on_device,
                                          int *code);
 
-/* Fills the job of a request for a call. False: there are no elements, or the arguments are invalid (*code is then an
- * error class). */
-bool trv_mpi_make_request_spec(const trv_mpi_call_t *call, trv_mpi_request_spec_t *spec, int *code);
+/* Fills the job of a request for a call of a rank. False: there are no elements, or the arguments are invalid (*code is
+ * then an error class). */
+bool trv_mpi_make_request_spec(const trv_mpi_call_t *call, int rank, int ranks, trv_mpi_request_spec_t *spec,
+                               int *code);
 
 /* Whether a schedule is decided for such calls, which means that the other ranks will send its messages. */
 bool trv_mpi_has_schedule(trv_mpi_state_t *state, const trv_mpi_request_spec_t *spec, bool persistent);

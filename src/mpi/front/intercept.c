@@ -14,6 +14,7 @@
 #include "mpi/reports/log.h"
 #include "mpi/reports/log_table.h"
 #include "mpi/settings/job_settings.h"
+#include "schedule/collective.h"
 
 #define HINT_DEFAULT "default"
 
@@ -75,13 +76,19 @@ static bool blocking(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
 }
 
 /* False for calls that fall back on every communicator: those without elements, and those whose buffers are invalid
- * (`MPI_IN_PLACE` or NULL), which the MPI library reports. */
-static bool is_valid(const trv_mpi_call_t *call)
+ * (`MPI_IN_PLACE` or NULL), which the MPI library reports. In collectives with a root only arguments that have a meaning
+ * on this rank are examined; buffers are checked by the dispatch. */
+static bool is_valid(const trv_mpi_call_t *call, MPI_Comm comm)
 {
-    if (call->gather)
-        return call->gather->recvcount > 0 && call->gather->recvbuf != MPI_IN_PLACE;
-    return call->reduction->count > 0 && call->reduction->input && call->reduction->output &&
-           call->reduction->output != MPI_IN_PLACE;
+    const trv_mpi_reduction_t *reduction = call->reduction;
+    int rank = 0;
+    if (reduction)
+        return reduction->count > 0 && (reduction->collective == TRV_REDUCE ||
+                                        (reduction->input && reduction->output && reduction->output != MPI_IN_PLACE));
+    if (!trv_collective_has_root(call->movement->collective))
+        return call->movement->recvcount > 0 && call->movement->recvbuf != MPI_IN_PLACE;
+    return comm != MPI_COMM_NULL && PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS &&
+           trv_mpi_movement_count(call->movement, rank) > 0;
 }
 
 /* With TRIVANCE_CHECK the ranks compare their arguments in every call, so a rank takes part even if its count is 0 or
@@ -90,7 +97,7 @@ static bool is_checked(void) { return trv_mpi_is_active() && trv_mpi_settings()-
 
 bool trv_mpi_intercept(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
 {
-    return (is_valid(call) || is_checked()) && blocking(call, comm, code);
+    return (is_valid(call, comm) || is_checked()) && blocking(call, comm, code);
 }
 
 bool trv_mpi_intercept_unequal_counts(const trv_mpi_reduction_t *reduction, const void *counts, size_t bytes,
@@ -115,8 +122,8 @@ static trv_mpi_request_t *post(const trv_mpi_call_t *call, MPI_Comm comm, bool p
     int invalid;
     trv_mpi_state_t *state;
     trv_mpi_request_spec_t spec;
-    if (!trv_mpi_state_known(comm, &state) || !trv_mpi_dispatches(state) || !is_valid(call) ||
-        !trv_mpi_make_request_spec(call, &spec, &invalid))
+    if (!trv_mpi_state_known(comm, &state) || !trv_mpi_dispatches(state) || !is_valid(call, comm) ||
+        !trv_mpi_make_request_spec(call, state->rank, state->ranks, &spec, &invalid))
         return NULL;
     if (!done) {
         if (trv_mpi_has_schedule(state, &spec, persistent))
@@ -140,7 +147,7 @@ trv_mpi_request_t *trv_mpi_intercept_post(const char *name, const trv_mpi_call_t
         return NULL;
     trv_mpi_request_t *request = post(call, comm, persistent, done, context, code);
     leave(*code != MPI_SUCCESS, comm, code);
-    if (!request && *code == MPI_SUCCESS && is_valid(call))
+    if (!request && *code == MPI_SUCCESS && is_valid(call, comm))
         trv_mpi_intercept_log_fallback(
             name, call,
             persistent ? "no blocking call of this kind and size class came first, or the communicator has the maximum "
@@ -209,7 +216,7 @@ static const char *decided_reason(const trv_mpi_call_t *call, MPI_Comm comm, boo
         *requested = true;
         return HINT_REASON;
     }
-    if (!call || !is_valid(call) || !trv_mpi_make_request_spec(call, &spec, &invalid))
+    if (!call || !is_valid(call, comm) || !trv_mpi_make_request_spec(call, state->rank, state->ranks, &spec, &invalid))
         return NULL;
     const trv_mpi_decision_t *decision = trv_mpi_decision_find(state, &spec.arguments);
     if (!decision || decision->schedule)

@@ -5,6 +5,7 @@
 #include "mpi/front/library.h"
 
 #include <limits.h>
+#include <stdbool.h>
 
 #if defined(OPEN_MPI)
 #include <mpi-ext.h>
@@ -12,6 +13,25 @@
 
 #include "base/error.h"
 #include "transport/mpi/mpi_error.h"
+
+#if MPI_VERSION >= 4
+#define LARGE(function) function##_c
+#define INIT(function)  function##_init_c
+#define COUNT(count)    (count)
+#define HAS_INIT
+static const bool HAS_LARGE_COUNTS = true;
+#else
+#define LARGE(function) function
+#define INIT(function)  function##_init
+#define COUNT(count)    (int)(count)
+static const bool HAS_LARGE_COUNTS = false;
+#if defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
+#define HAS_INIT
+#define PMPI_Allreduce_init            PMPIX_Allreduce_init
+#define PMPI_Reduce_scatter_block_init PMPIX_Reduce_scatter_block_init
+#define PMPI_Allgather_init            PMPIX_Allgather_init
+#endif
+#endif
 
 static int library_result(int code)
 {
@@ -22,61 +42,9 @@ static int library_result(int code)
     return PMPI_Error_class(code, &class) == MPI_SUCCESS ? class : MPI_ERR_OTHER;
 }
 
-#if MPI_VERSION >= 4
-
-static int library_run(const trv_mpi_reduction_t *a, MPI_Comm comm)
-{
-    if (a->collective == TRV_ALLREDUCE)
-        return PMPI_Allreduce_c(a->input, a->output, a->count, a->datatype, a->op, comm);
-    if (a->collective == TRV_REDUCE_SCATTER)
-        return PMPI_Reduce_scatter_block_c(a->input, a->output, a->count, a->datatype, a->op, comm);
-    return PMPI_Allgather_c(a->input, a->count, a->datatype, a->output, a->count, a->datatype, comm);
-}
-
-static int library_start(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Request *request)
-{
-    if (a->collective == TRV_ALLREDUCE)
-        return PMPI_Iallreduce_c(a->input, a->output, a->count, a->datatype, a->op, comm, request);
-    if (a->collective == TRV_REDUCE_SCATTER)
-        return PMPI_Ireduce_scatter_block_c(a->input, a->output, a->count, a->datatype, a->op, comm, request);
-    return PMPI_Iallgather_c(a->input, a->count, a->datatype, a->output, a->count, a->datatype, comm, request);
-}
-
-static int library_init(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-    if (a->collective == TRV_ALLREDUCE)
-        return PMPI_Allreduce_init_c(a->input, a->output, a->count, a->datatype, a->op, comm, info, request);
-    return PMPI_Reduce_scatter_block_init_c(a->input, a->output, a->count, a->datatype, a->op, comm, info, request);
-}
-
-static int library_gather(const trv_mpi_gather_t *g, MPI_Comm comm)
-{
-    return PMPI_Allgather_c(g->sendbuf, g->sendcount, g->sendtype, g->recvbuf, g->recvcount, g->recvtype, comm);
-}
-
-static int library_gather_start(const trv_mpi_gather_t *g, MPI_Comm comm, MPI_Request *request)
-{
-    return PMPI_Iallgather_c(g->sendbuf, g->sendcount, g->sendtype, g->recvbuf, g->recvcount, g->recvtype, comm,
-                             request);
-}
-
-static int library_gather_init(const trv_mpi_gather_t *g, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-    return PMPI_Allgather_init_c(g->sendbuf, g->sendcount, g->sendtype, g->recvbuf, g->recvcount, g->recvtype, comm,
-                                 info, request);
-}
-
 static int library_check(MPI_Count count)
 {
-    (void)count;
-    return MPI_SUCCESS;
-}
-
-#else
-
-static int library_check(MPI_Count count)
-{
-    if (count <= INT_MAX)
+    if (HAS_LARGE_COUNTS || count <= INT_MAX)
         return MPI_SUCCESS;
     trv_fail(TRV_ERR_UNSUPPORTED,
              "the count %lld is too large: the call falls back to the collective of this MPI library, which accepts at "
@@ -85,110 +53,163 @@ static int library_check(MPI_Count count)
     return MPI_ERR_COUNT;
 }
 
-static int library_run(const trv_mpi_reduction_t *a, MPI_Comm comm)
+/* ---- Reductions -------------------------------------------------------------------------------------------------- */
+
+/* An AllGather of one type, which plans use. */
+static trv_mpi_movement_t movement_of(const trv_mpi_reduction_t *a)
 {
-    int count = (int)a->count;
-    if (a->collective == TRV_ALLREDUCE)
-        return PMPI_Allreduce(a->input, a->output, count, a->datatype, a->op, comm);
-    if (a->collective == TRV_REDUCE_SCATTER)
-        return PMPI_Reduce_scatter_block(a->input, a->output, count, a->datatype, a->op, comm);
-    return PMPI_Allgather(a->input, count, a->datatype, a->output, count, a->datatype, comm);
+    return (trv_mpi_movement_t){a->collective, a->input,    a->output,   a->count,
+                                a->count,      a->datatype, a->datatype, a->root};
 }
 
-static int library_start(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Request *request)
+int trv_mpi_library_run(const trv_mpi_reduction_t *a, MPI_Comm comm)
 {
-    int count = (int)a->count;
-    if (a->collective == TRV_ALLREDUCE)
-        return PMPI_Iallreduce(a->input, a->output, count, a->datatype, a->op, comm, request);
-    if (a->collective == TRV_REDUCE_SCATTER)
-        return PMPI_Ireduce_scatter_block(a->input, a->output, count, a->datatype, a->op, comm, request);
-    return PMPI_Iallgather(a->input, count, a->datatype, a->output, count, a->datatype, comm, request);
+    int code = library_check(a->count);
+    if (code != MPI_SUCCESS)
+        return code;
+    switch (a->collective) {
+    case TRV_ALLREDUCE:
+        code = LARGE(PMPI_Allreduce)(a->input, a->output, COUNT(a->count), a->datatype, a->op, comm);
+        break;
+    case TRV_REDUCE_SCATTER:
+        code = LARGE(PMPI_Reduce_scatter_block)(a->input, a->output, COUNT(a->count), a->datatype, a->op, comm);
+        break;
+    case TRV_REDUCE:
+        code = LARGE(PMPI_Reduce)(a->input, a->output, COUNT(a->count), a->datatype, a->op, a->root, comm);
+        break;
+    default: {
+        const trv_mpi_movement_t movement = movement_of(a);
+        return trv_mpi_library_movement(&movement, comm);
+    }
+    }
+    return library_result(code);
 }
 
-#if defined(OMPI_HAVE_MPI_EXT_PCOLLREQ)
-
-static int library_init(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int trv_mpi_library_start(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Request *request)
 {
-    int count = (int)a->count;
-    if (a->collective == TRV_ALLREDUCE)
-        return PMPIX_Allreduce_init(a->input, a->output, count, a->datatype, a->op, comm, info, request);
-    return PMPIX_Reduce_scatter_block_init(a->input, a->output, count, a->datatype, a->op, comm, info, request);
+    int code = library_check(a->count);
+    if (code != MPI_SUCCESS)
+        return code;
+    switch (a->collective) {
+    case TRV_ALLREDUCE:
+        code = LARGE(PMPI_Iallreduce)(a->input, a->output, COUNT(a->count), a->datatype, a->op, comm, request);
+        break;
+    case TRV_REDUCE_SCATTER:
+        code = LARGE(PMPI_Ireduce_scatter_block)(a->input, a->output, COUNT(a->count), a->datatype, a->op, comm,
+                                                 request);
+        break;
+    case TRV_REDUCE:
+        code = LARGE(PMPI_Ireduce)(a->input, a->output, COUNT(a->count), a->datatype, a->op, a->root, comm, request);
+        break;
+    default: {
+        const trv_mpi_movement_t movement = movement_of(a);
+        return trv_mpi_library_movement_start(&movement, comm, request);
+    }
+    }
+    return library_result(code);
 }
 
-static int library_gather_init(const trv_mpi_gather_t *g, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+/* ---- Movement of data -------------------------------------------------------------------------------------------- */
+
+static int check_counts(const trv_mpi_movement_t *m, MPI_Comm comm)
 {
-    return PMPIX_Allgather_init(g->sendbuf, (int)g->sendcount, g->sendtype, g->recvbuf, (int)g->recvcount, g->recvtype,
-                                comm, info, request);
+    int rank = 0, code = PMPI_Comm_rank(comm, &rank);
+    return code == MPI_SUCCESS ? library_check(trv_mpi_movement_count(m, rank)) : library_result(code);
+}
+
+int trv_mpi_library_movement(const trv_mpi_movement_t *m, MPI_Comm comm)
+{
+    int code = check_counts(m, comm);
+    if (code != MPI_SUCCESS)
+        return code;
+    switch (m->collective) {
+    case TRV_BROADCAST: code = LARGE(PMPI_Bcast)(m->recvbuf, COUNT(m->recvcount), m->recvtype, m->root, comm); break;
+    case TRV_GATHER:
+        code = LARGE(PMPI_Gather)(m->sendbuf, COUNT(m->sendcount), m->sendtype, m->recvbuf, COUNT(m->recvcount),
+                                  m->recvtype, m->root, comm);
+        break;
+    case TRV_SCATTER:
+        code = LARGE(PMPI_Scatter)(m->sendbuf, COUNT(m->sendcount), m->sendtype, m->recvbuf, COUNT(m->recvcount),
+                                   m->recvtype, m->root, comm);
+        break;
+    case TRV_ALLTOALL:
+        code = LARGE(PMPI_Alltoall)(m->sendbuf, COUNT(m->sendcount), m->sendtype, m->recvbuf, COUNT(m->recvcount),
+                                    m->recvtype, comm);
+        break;
+    default:
+        code = LARGE(PMPI_Allgather)(m->sendbuf, COUNT(m->sendcount), m->sendtype, m->recvbuf, COUNT(m->recvcount),
+                                     m->recvtype, comm);
+    }
+    return library_result(code);
+}
+
+int trv_mpi_library_movement_start(const trv_mpi_movement_t *m, MPI_Comm comm, MPI_Request *request)
+{
+    int code = check_counts(m, comm);
+    if (code != MPI_SUCCESS)
+        return code;
+    switch (m->collective) {
+    case TRV_BROADCAST:
+        code = LARGE(PMPI_Ibcast)(m->recvbuf, COUNT(m->recvcount), m->recvtype, m->root, comm, request);
+        break;
+    case TRV_GATHER:
+        code = LARGE(PMPI_Igather)(m->sendbuf, COUNT(m->sendcount), m->sendtype, m->recvbuf, COUNT(m->recvcount),
+                                   m->recvtype, m->root, comm, request);
+        break;
+    case TRV_SCATTER:
+        code = LARGE(PMPI_Iscatter)(m->sendbuf, COUNT(m->sendcount), m->sendtype, m->recvbuf, COUNT(m->recvcount),
+                                    m->recvtype, m->root, comm, request);
+        break;
+    case TRV_ALLTOALL:
+        code = LARGE(PMPI_Ialltoall)(m->sendbuf, COUNT(m->sendcount), m->sendtype, m->recvbuf, COUNT(m->recvcount),
+                                     m->recvtype, comm, request);
+        break;
+    default:
+        code = LARGE(PMPI_Iallgather)(m->sendbuf, COUNT(m->sendcount), m->sendtype, m->recvbuf, COUNT(m->recvcount),
+                                      m->recvtype, comm, request);
+    }
+    return library_result(code);
+}
+
+/* ---- Persistent requests ----------------------------------------------------------------------------------------- */
+
+#if defined(HAS_INIT)
+
+int trv_mpi_library_init(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int code = library_check(a->count);
+    if (code != MPI_SUCCESS)
+        return code;
+    return library_result(
+        a->collective == TRV_ALLREDUCE
+            ? INIT(PMPI_Allreduce)(a->input, a->output, COUNT(a->count), a->datatype, a->op, comm, info, request)
+            : INIT(PMPI_Reduce_scatter_block)(a->input, a->output, COUNT(a->count), a->datatype, a->op, comm, info,
+                                              request));
+}
+
+int trv_mpi_library_movement_init(const trv_mpi_movement_t *m, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int code = check_counts(m, comm);
+    if (code != MPI_SUCCESS)
+        return code;
+    return library_result(INIT(PMPI_Allgather)(m->sendbuf, COUNT(m->sendcount), m->sendtype, m->recvbuf,
+                                               COUNT(m->recvcount), m->recvtype, comm, info, request));
 }
 
 #else
 
-static int library_init(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int trv_mpi_library_init(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    (void)a, (void)comm, (void)info, (void)request;
-    return MPI_ERR_UNSUPPORTED_OPERATION;
+    (void)comm, (void)info, (void)request;
+    int code = library_check(a->count);
+    return code == MPI_SUCCESS ? library_result(MPI_ERR_UNSUPPORTED_OPERATION) : code;
 }
 
-static int library_gather_init(const trv_mpi_gather_t *g, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int trv_mpi_library_movement_init(const trv_mpi_movement_t *m, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    (void)g, (void)comm, (void)info, (void)request;
-    return MPI_ERR_UNSUPPORTED_OPERATION;
-}
-
-#endif
-
-static int library_gather(const trv_mpi_gather_t *g, MPI_Comm comm)
-{
-    return PMPI_Allgather(g->sendbuf, (int)g->sendcount, g->sendtype, g->recvbuf, (int)g->recvcount, g->recvtype, comm);
-}
-
-static int library_gather_start(const trv_mpi_gather_t *g, MPI_Comm comm, MPI_Request *request)
-{
-    return PMPI_Iallgather(g->sendbuf, (int)g->sendcount, g->sendtype, g->recvbuf, (int)g->recvcount, g->recvtype, comm,
-                           request);
+    (void)info, (void)request;
+    int code = check_counts(m, comm);
+    return code == MPI_SUCCESS ? library_result(MPI_ERR_UNSUPPORTED_OPERATION) : code;
 }
 
 #endif
-
-int trv_mpi_library_run(const trv_mpi_reduction_t *arguments, MPI_Comm comm)
-{
-    int code = library_check(arguments->count);
-    return code == MPI_SUCCESS ? library_result(library_run(arguments, comm)) : code;
-}
-
-int trv_mpi_library_start(const trv_mpi_reduction_t *arguments, MPI_Comm comm, MPI_Request *request)
-{
-    int code = library_check(arguments->count);
-    return code == MPI_SUCCESS ? library_result(library_start(arguments, comm, request)) : code;
-}
-
-int trv_mpi_library_init(const trv_mpi_reduction_t *arguments, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-    int code = library_check(arguments->count);
-    return code == MPI_SUCCESS ? library_result(library_init(arguments, comm, info, request)) : code;
-}
-
-/* Checks the larger count; with MPI_IN_PLACE the send count has no meaning. */
-static int library_check_gather(const trv_mpi_gather_t *g)
-{
-    bool send = g->sendbuf != MPI_IN_PLACE && g->sendcount > g->recvcount;
-    return library_check(send ? g->sendcount : g->recvcount);
-}
-
-int trv_mpi_library_gather(const trv_mpi_gather_t *g, MPI_Comm comm)
-{
-    int code = library_check_gather(g);
-    return code == MPI_SUCCESS ? library_result(library_gather(g, comm)) : code;
-}
-
-int trv_mpi_library_gather_start(const trv_mpi_gather_t *g, MPI_Comm comm, MPI_Request *request)
-{
-    int code = library_check_gather(g);
-    return code == MPI_SUCCESS ? library_result(library_gather_start(g, comm, request)) : code;
-}
-
-int trv_mpi_library_gather_init(const trv_mpi_gather_t *g, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-    int code = library_check_gather(g);
-    return code == MPI_SUCCESS ? library_result(library_gather_init(g, comm, info, request)) : code;
-}

@@ -36,11 +36,11 @@ typedef struct call {
 
 static int fall_back(const call_t *call, MPI_Request *request)
 {
-    const trv_mpi_gather_t *gather = call->call.gather;
+    const trv_mpi_movement_t *movement = call->call.movement;
     const trv_mpi_reduction_t *reduction = call->call.reduction;
-    if (gather)
-        return call->persistent ? trv_mpi_library_gather_init(gather, call->comm, call->info, request)
-                                : trv_mpi_library_gather_start(gather, call->comm, request);
+    if (movement)
+        return call->persistent ? trv_mpi_library_movement_init(movement, call->comm, call->info, request)
+                                : trv_mpi_library_movement_start(movement, call->comm, request);
     return call->persistent ? trv_mpi_library_init(reduction, call->comm, call->info, request)
                             : trv_mpi_library_start(reduction, call->comm, request);
 }
@@ -70,7 +70,8 @@ static int handle_begin(const call_t *call, TRV_Request *request)
     trv_mpi_request_spec_t spec;
     trv_mpi_state_t *state = NULL;
     int code = MPI_SUCCESS;
-    bool has_elements = trv_mpi_make_request_spec(&call->call, &spec, &code);
+    /* These collectives have no root, so that the rank is not needed. */
+    bool has_elements = trv_mpi_make_request_spec(&call->call, 0, 1, &spec, &code);
     if (code != MPI_SUCCESS || (!has_elements && !call->persistent))
         return code;
     if (has_elements && !trv_mpi_state_known(call->comm, &state))
@@ -98,7 +99,7 @@ static int handle_begin(const call_t *call, TRV_Request *request)
 static int reduction(trv_collective_t collective, const void *sendbuf, void *recvbuf, MPI_Count count,
                      MPI_Datatype datatype, MPI_Op op, call_t call, TRV_Request *request)
 {
-    const trv_mpi_reduction_t arguments = {collective, sendbuf, recvbuf, count, datatype, op};
+    const trv_mpi_reduction_t arguments = {collective, sendbuf, recvbuf, count, datatype, op, 0};
     call.call.reduction = &arguments;
     return handle_begin(&call, request);
 }
@@ -118,8 +119,8 @@ int TRV_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recv
 int TRV_Iallgather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
                    MPI_Datatype recvtype, MPI_Comm comm, TRV_Request *request)
 {
-    trv_mpi_gather_t gather = {sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype};
-    return handle_begin(&(call_t){.call.gather = &gather, .comm = comm}, request);
+    const trv_mpi_movement_t gather = {TRV_ALLGATHER, sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype, 0};
+    return handle_begin(&(call_t){.call.movement = &gather, .comm = comm}, request);
 }
 
 int TRV_Allreduce_init(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
@@ -139,8 +140,8 @@ int TRV_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, MPI_Count 
 int TRV_Allgather_init(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                        MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, TRV_Request *request)
 {
-    trv_mpi_gather_t gather = {sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype};
-    return handle_begin(&(call_t){.call.gather = &gather, .comm = comm, .info = info, .persistent = true}, request);
+    const trv_mpi_movement_t gather = {TRV_ALLGATHER, sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype, 0};
+    return handle_begin(&(call_t){.call.movement = &gather, .comm = comm, .info = info, .persistent = true}, request);
 }
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */

@@ -172,19 +172,20 @@ static int plan_create_checked(trv_mpi_state_t *state, const trv_mpi_arguments_t
     return code == MPI_SUCCESS ? plan_create(state, arguments, comm, plan) : code;
 }
 
-static int gather_arguments(const trv_mpi_reduction_t *reduction, trv_mpi_arguments_t *arguments)
+static int movement_arguments(const trv_mpi_reduction_t *reduction, trv_mpi_arguments_t *arguments)
 {
     size_t size = 0, bytes = 0;
     int code = trv_mpi_contiguous(reduction->datatype, &size);
-    *arguments = trv_mpi_byte_arguments(0);
+    *arguments = trv_mpi_byte_arguments(reduction->collective, reduction->root, 0);
     if (code == MPI_SUCCESS)
         code = trv_mpi_count_bytes(reduction->count, size, &bytes);
     if (code != MPI_SUCCESS)
         return code;
     if (size == 0)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "a plan gathers types without gaps only; TRV_Allgather takes any type"),
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "a plan moves types without gaps only; TRV_Allgather, for example, takes any type"),
                MPI_ERR_TYPE;
-    *arguments = trv_mpi_byte_arguments(bytes);
+    *arguments = trv_mpi_byte_arguments(reduction->collective, reduction->root, bytes);
     return MPI_SUCCESS;
 }
 
@@ -200,27 +201,28 @@ static int plan_create_collective(const trv_mpi_reduction_t *reduction, MPI_Comm
     int code = trv_mpi_state_find(comm, &state);
     if (code != MPI_SUCCESS)
         return code;
-    code = !trv_collective_shape(reduction->collective)->reduces ? gather_arguments(reduction, &arguments)
+    code = !trv_collective_shape(reduction->collective)->reduces ? movement_arguments(reduction, &arguments)
                                                                  : trv_mpi_arguments(reduction, &arguments);
     return plan_create_checked(state, &arguments, comm, code, plan);
 }
 
 int TRV_Allreduce_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, TRV_Plan *plan)
 {
-    return plan_create_collective(&(trv_mpi_reduction_t){TRV_ALLREDUCE, NULL, NULL, count, datatype, op}, comm, plan);
+    return plan_create_collective(&(trv_mpi_reduction_t){TRV_ALLREDUCE, NULL, NULL, count, datatype, op, 0}, comm,
+                                  plan);
 }
 
 int TRV_Reduce_scatter_block_plan_create(MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                                          TRV_Plan *plan)
 {
-    return plan_create_collective(&(trv_mpi_reduction_t){TRV_REDUCE_SCATTER, NULL, NULL, recvcount, datatype, op}, comm,
-                                  plan);
+    return plan_create_collective(&(trv_mpi_reduction_t){TRV_REDUCE_SCATTER, NULL, NULL, recvcount, datatype, op, 0},
+                                  comm, plan);
 }
 
 int TRV_Allgather_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, TRV_Plan *plan)
 {
-    return plan_create_collective(&(trv_mpi_reduction_t){TRV_ALLGATHER, NULL, NULL, count, datatype, MPI_OP_NULL}, comm,
-                                  plan);
+    return plan_create_collective(&(trv_mpi_reduction_t){TRV_ALLGATHER, NULL, NULL, count, datatype, MPI_OP_NULL, 0},
+                                  comm, plan);
 }
 
 /* Checks that a schedule that the user passed can execute this call. MPI_SUCCESS or an error class. */
@@ -260,11 +262,12 @@ int TRV_Plan_create(const trv_schedule_t *schedule, MPI_Count count, MPI_Datatyp
     *plan = TRV_PLAN_NULL;
     trv_mpi_state_t *state;
     trv_mpi_arguments_t arguments = {.collective = trv_schedule_collective(schedule)};
-    trv_mpi_reduction_t reduction = {arguments.collective, NULL, NULL, count, datatype, op};
+    const int root = trv_collective_has_root(arguments.collective) ? trv_schedule_root(schedule) : 0;
+    const trv_mpi_reduction_t reduction = {arguments.collective, NULL, NULL, count, datatype, op, root};
     int code = trv_mpi_state_find(comm, &state);
     if (code != MPI_SUCCESS)
         return code;
-    code = !trv_collective_shape(arguments.collective)->reduces ? gather_arguments(&reduction, &arguments)
+    code = !trv_collective_shape(arguments.collective)->reduces ? movement_arguments(&reduction, &arguments)
                                                                 : trv_mpi_arguments(&reduction, &arguments);
     arguments.schedule = schedule;
     if (code == MPI_SUCCESS)
@@ -278,9 +281,10 @@ static int plan_start_library(TRV_Plan plan, const void *sendbuf, void *recvbuf)
 {
     const trv_mpi_arguments_t *arguments = &plan->operation.arguments;
     size_t unit = !trv_collective_shape(arguments->collective)->reduces ? arguments->elements.size
-                                                                        : 1; /* AllGather counts bytes */
-    trv_mpi_reduction_t reduction = {arguments->collective, sendbuf,      recvbuf, (MPI_Count)(arguments->count * unit),
-                                     arguments->datatype,   arguments->op};
+                                                                        : 1; /* these collectives count bytes */
+    const trv_mpi_reduction_t reduction =
+        {arguments->collective, sendbuf,       recvbuf,        (MPI_Count)(arguments->count * unit),
+         arguments->datatype,   arguments->op, arguments->root};
     if (plan->state)
         trv_mpi_operation_count(&plan->operation);
     return trv_mpi_library_start(&reduction, plan->comm, &plan->request);
@@ -304,7 +308,11 @@ static int plan_finish_schedule(TRV_Plan plan, int code)
 static int plan_start_schedule(TRV_Plan plan, const void *sendbuf, void *recvbuf)
 {
     const trv_mpi_arguments_t *arguments = &plan->operation.arguments;
-    if (arguments->count > 0 && (!sendbuf || !recvbuf))
+    const trv_collective_shape_t *shape = trv_collective_shape(arguments->collective);
+    const bool is_root = trv_mpi_is_root(arguments, plan->state->rank);
+    const bool sends = trv_blocks_held(arguments->collective, shape->before, 1, is_root) > 0;
+    const bool receives = trv_blocks_held(arguments->collective, shape->after, 1, is_root) > 0;
+    if (arguments->count > 0 && ((sends && !sendbuf) || (receives && !recvbuf)))
         return trv_fail(TRV_ERR_ARGUMENT, "a buffer is NULL, and the plan's count is not 0"), MPI_ERR_BUFFER;
     trv_mpi_operation_count(&plan->operation);
     int code = trv_mpi_buffers_begin(&plan->buffers, plan->state, arguments, sendbuf, recvbuf);

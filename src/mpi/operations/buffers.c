@@ -19,13 +19,14 @@ static void buffers_free(trv_mpi_buffers_t *buffers)
 int trv_mpi_buffers_copy(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
                          const void *input, void *output)
 {
-    const bool in_place = input == MPI_IN_PLACE;
+    const bool in_place = input == MPI_IN_PLACE, is_root = trv_mpi_is_root(arguments, state->rank);
     const size_t part = arguments->count * arguments->elements.size;
-    const size_t out_bytes = trv_output_bytes(arguments->collective, part, state->ranks, false);
-    const size_t in_bytes = in_place && out_bytes > part
-                                ? out_bytes
-                                : trv_input_bytes(arguments->collective, part, state->ranks, false);
-    void *input_copy = malloc(in_bytes), *output_copy = in_place ? input_copy : malloc(out_bytes);
+    const size_t out_bytes = trv_output_bytes(arguments->collective, part, state->ranks, is_root);
+    size_t in_bytes = trv_input_bytes(arguments->collective, part, state->ranks, is_root);
+    if (in_place && in_bytes < out_bytes)
+        in_bytes = out_bytes;
+    void *input_copy = malloc(in_bytes + 1); /* never of 0 bytes, for which malloc may return NULL */
+    void *output_copy = in_place ? input_copy : malloc(out_bytes + 1);
     *buffers = (trv_mpi_buffers_t){.input = input_copy,
                                    .output = output_copy,
                                    .alias = trv_mpi_alias(arguments, state->rank, state->ranks, input, output),
@@ -41,10 +42,10 @@ int trv_mpi_buffers_copy(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *stat
 }
 
 int trv_mpi_buffers_begin_packed(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state,
-                                 const trv_mpi_gather_t *gather, size_t bytes)
+                                 const trv_mpi_movement_t *movement, size_t bytes)
 {
-    *buffers = (trv_mpi_buffers_t){.gather = *gather, .packed_bytes = bytes};
-    int code = trv_mpi_gather_pack(state, &buffers->gather, bytes, &buffers->output_copy);
+    *buffers = (trv_mpi_buffers_t){.movement = *movement, .packed_bytes = bytes};
+    int code = trv_mpi_movement_pack(state, &buffers->movement, bytes, &buffers->output_copy);
     buffers->input_copy = buffers->output = buffers->output_copy;
     buffers->input = buffers->output;
     return code;
@@ -53,7 +54,7 @@ int trv_mpi_buffers_begin_packed(trv_mpi_buffers_t *buffers, const trv_mpi_state
 static int copy_result(const trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state)
 {
     if (buffers->packed_bytes > 0)
-        return trv_mpi_gather_unpack(state, &buffers->gather, buffers->packed_bytes, buffers->output_copy);
+        return trv_mpi_movement_unpack(state, &buffers->movement, buffers->packed_bytes, buffers->output_copy);
     return buffers->output_copy
                ? trv_device_copy(buffers->destination, buffers->output_copy, buffers->destination_bytes)
                : TRV_OK;

@@ -18,6 +18,7 @@ static const bool SAME_IS_ERROR = false;
 int trv_mpi_arguments(const trv_mpi_reduction_t *reduction, trv_mpi_arguments_t *arguments)
 {
     *arguments = (trv_mpi_arguments_t){.collective = reduction->collective,
+                                       .root = reduction->root,
                                        .datatype = reduction->datatype,
                                        .op = reduction->op};
     size_t bytes;
@@ -30,10 +31,19 @@ int trv_mpi_arguments(const trv_mpi_reduction_t *reduction, trv_mpi_arguments_t 
     return code;
 }
 
-trv_mpi_arguments_t trv_mpi_byte_arguments(size_t bytes)
+int trv_mpi_root_check(trv_collective_t collective, int root, int ranks)
+{
+    if (!trv_collective_has_root(collective) || (root >= 0 && root < ranks))
+        return MPI_SUCCESS;
+    return trv_fail(TRV_ERR_ARGUMENT, "the root is %d; the ranks of the communicator are 0 … %d", root, ranks - 1),
+           MPI_ERR_ROOT;
+}
+
+trv_mpi_arguments_t trv_mpi_byte_arguments(trv_collective_t collective, int root, size_t bytes)
 {
     /* Elements are always bytes: a rank with a different count must still have the same operation signature. */
-    trv_mpi_arguments_t arguments = {.collective = TRV_ALLGATHER, .datatype = MPI_BYTE, .op = MPI_OP_NULL};
+    trv_mpi_arguments_t arguments = {.collective = collective, .datatype = MPI_BYTE, .op = MPI_OP_NULL};
+    arguments.root = trv_collective_has_root(collective) ? root : 0;
     arguments.count = bytes;
     arguments.elements = (trv_mpi_elements_t){.reducer = TRV_MPI_KERNEL,
                                               .type = TRV_UINT8,
@@ -77,10 +87,13 @@ trv_mpi_alias_t trv_mpi_alias(const trv_mpi_arguments_t *arguments, int rank, in
     if (input == MPI_IN_PLACE || arguments->count == 0)
         return TRV_MPI_APART;
     const size_t part = arguments->count * arguments->elements.size;
-    if (!trv_buffers_overlap(arguments->collective, part, ranks, false, input, output))
+    if (!trv_buffers_overlap(arguments->collective, part, ranks, trv_mpi_is_root(arguments, rank), input, output))
         return TRV_MPI_APART;
-    const char *own = (const char *)output + (arguments->collective == TRV_ALLGATHER ? (size_t)rank * part : 0);
-    return trv_mpi_settings()->check || (input == own && SAME_IS_ERROR) ? TRV_MPI_FORBIDDEN : TRV_MPI_COPIED;
+    const size_t own = (size_t)rank * part; /* the offset of this rank's block among those of all ranks */
+    const bool to_block = trv_collective_shape(arguments->collective)->before == TRV_OWNER;
+    const bool same = (const char *)input + (arguments->collective == TRV_SCATTER ? own : 0) ==
+                      (const char *)output + (to_block ? own : 0);
+    return trv_mpi_settings()->check || (same && SAME_IS_ERROR) ? TRV_MPI_FORBIDDEN : TRV_MPI_COPIED;
 }
 
 int trv_mpi_alias_class(trv_mpi_alias_t alias)

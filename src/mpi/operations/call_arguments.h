@@ -15,7 +15,8 @@
 #include "collective/signature.h"
 #include "mpi/operations/elements.h"
 
-/* The arguments that the program passes. An AllGather whose send type and receive type differ uses trv_mpi_gather_t. */
+/* The arguments that the program passes to a reduction, or to an AllGather with one type (of a plan). Other collectives
+ * that move data use trv_mpi_movement_t. */
 typedef struct trv_mpi_reduction {
     trv_collective_t collective;
     const void *input; /* or MPI_IN_PLACE */
@@ -23,12 +24,14 @@ typedef struct trv_mpi_reduction {
     MPI_Count count;
     MPI_Datatype datatype;
     MPI_Op op; /* not used by AllGather */
+    int root;  /* of a Reduce */
 } trv_mpi_reduction_t;
 
-/* The converted arguments. For AllGather the elements are bytes: see trv_mpi_byte_arguments. */
+/* The converted arguments. The elements of collectives that move data are bytes: see trv_mpi_byte_arguments. */
 typedef struct trv_mpi_arguments {
     trv_collective_t collective;
-    size_t count; /* elements of the vector for AllReduce, of a block for the other collectives */
+    int root;     /* 0 for collectives without a root */
+    size_t count; /* elements of the vector, or of a block for collectives with blocks */
     MPI_Datatype datatype;
     MPI_Op op;
     trv_mpi_elements_t elements;
@@ -39,8 +42,17 @@ typedef struct trv_mpi_arguments {
  * trv_last_error(). */
 int trv_mpi_arguments(const trv_mpi_reduction_t *reduction, trv_mpi_arguments_t *arguments);
 
-/* The converted arguments of an AllGather of `bytes` from every rank. */
-trv_mpi_arguments_t trv_mpi_byte_arguments(size_t bytes);
+/* The converted arguments of a collective that moves vectors or blocks of `bytes`. */
+trv_mpi_arguments_t trv_mpi_byte_arguments(trv_collective_t collective, int root, size_t bytes);
+
+/* MPI_SUCCESS; or MPI_ERR_ROOT, with the message in trv_last_error(), if the communicator has no such root. */
+int trv_mpi_root_check(trv_collective_t collective, int root, int ranks);
+
+/* Whether a rank is the root of the call. */
+static inline bool trv_mpi_is_root(const trv_mpi_arguments_t *arguments, int rank)
+{
+    return trv_collective_has_root(arguments->collective) && rank == arguments->root;
+}
 
 static inline trv_signature_t trv_mpi_signature(const trv_mpi_arguments_t *arguments)
 {
@@ -57,7 +69,7 @@ static inline size_t trv_mpi_vector_bytes(const trv_mpi_arguments_t *arguments, 
     return trv_signature_bytes(&signature, arguments->count, ranks);
 }
 
-/* Whether two calls have the same operation signature, whatever their counts; then one decision applies to both. Only
+/* Whether two calls have the same operation signature, whatever their counts and roots. Only
  * properties that are the same on all ranks are compared: the type of a kernel, not its handle (MPI_INT on one rank may
  * be MPI_INTEGER on another). For user-defined types and operations the sizes and properties are compared, because MPI
  * may reuse the handle of one that was freed. */

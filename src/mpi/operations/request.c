@@ -28,7 +28,7 @@ struct trv_mpi_request {
     trv_mpi_tally_t *tally;         /* the row in which its runs are counted; NULL: they are not counted */
     trv_mpi_operation_t *operation; /* taken from the pool while it runs; a persistent request keeps it */
     trv_mpi_request_spec_t spec;
-    trv_mpi_gather_t gather;            /* spec.packed points to it */
+    trv_mpi_movement_t movement;        /* spec.packed points to it */
     trv_mpi_context_ids_t *context_ids; /* for a persistent request the block that its tags are from; else NULL */
     int tag, position;
     unsigned long sequence; /* the number of earlier requests at this position */
@@ -74,8 +74,8 @@ int trv_mpi_request_create(trv_mpi_request_t **created, trv_mpi_state_t *state, 
     request->instances = *instances;
     request->spec = *spec;
     if (spec->packed) {
-        request->gather = *spec->packed;
-        request->spec.packed = &request->gather;
+        request->movement = *spec->packed;
+        request->spec.packed = &request->movement;
     }
     request->context_ids = context_ids;
     request->tag = tag;

@@ -14,14 +14,14 @@
 
 #include <stdbool.h>
 
-#include "mpi/operations/gather.h"
+#include "mpi/operations/movement.h"
 #include "mpi/operations/operation.h"
 
 typedef struct trv_mpi_request_spec {
     trv_mpi_arguments_t arguments; /* with the handles of this call */
     const void *input;             /* or MPI_IN_PLACE */
     void *output;
-    const trv_mpi_gather_t *packed;         /* AllGather of types with gaps: replaces input and output; else NULL */
+    const trv_mpi_movement_t *packed;       /* movement of types with gaps: replaces input and output; else NULL */
     void (*done)(void *context, int class); /* called at the end with MPI_SUCCESS or an error class, by the thread
                                                that makes progress; may be NULL */
     void *context;

@@ -4,7 +4,7 @@
  * defines PMPI_ functions, still receives these calls.
  *
  * Non-blocking and persistent calls always fall back: MPI offers a library in front of it no way to make progress while
- * the program computes or waits in MPI_Wait for another request. Collectives without schedules (MPI_Bcast …) are only
+ * the program computes or waits in MPI_Wait for another request. Collectives without schedules (MPI_Scan …) are only
  * counted, for the table at MPI_Finalize.
  */
 #include "mpi/preload/preload.h"
@@ -96,7 +96,7 @@ bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const void *
     while (same < ranks && count_at(counts, count_bytes, same) == count_at(counts, count_bytes, 0))
         same++;
     const trv_mpi_reduction_t reduction = {TRV_REDUCE_SCATTER, sendbuf, recvbuf, count_at(counts, count_bytes, 0),
-                                           datatype,           op};
+                                           datatype,           op,      0};
     return same == ranks
                ? trv_mpi_intercept(&(trv_mpi_call_t){.reduction = &reduction}, comm, code)
                : trv_mpi_intercept_unequal_counts(&reduction, counts, (size_t)ranks * count_bytes, comm, code);

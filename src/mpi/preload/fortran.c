@@ -27,6 +27,11 @@ extern MPI_Fint mpi_fortran_bottom_ WEAK, mpi_fortran_bottom__ WEAK, mpi_fortran
 
 typedef void (*reduce_t)(const void *, void *, const MPI_Fint *, const MPI_Fint *, const MPI_Fint *, const MPI_Fint *,
                          MPI_Fint *);
+typedef void (*broadcast_t)(void *, const MPI_Fint *, const MPI_Fint *, const MPI_Fint *, const MPI_Fint *, MPI_Fint *);
+typedef void (*reduce_root_t)(const void *, void *, const MPI_Fint *, const MPI_Fint *, const MPI_Fint *,
+                              const MPI_Fint *, const MPI_Fint *, MPI_Fint *);
+typedef void (*gather_root_t)(const void *, const MPI_Fint *, const MPI_Fint *, void *, const MPI_Fint *,
+                              const MPI_Fint *, const MPI_Fint *, const MPI_Fint *, MPI_Fint *);
 typedef void (*gather_t)(const void *, const MPI_Fint *, const MPI_Fint *, void *, const MPI_Fint *, const MPI_Fint *,
                          const MPI_Fint *, MPI_Fint *);
 typedef void (*barrier_t)(const MPI_Fint *, MPI_Fint *);
@@ -40,7 +45,10 @@ typedef void (*init_thread_t)(const MPI_Fint *, MPI_Fint *, MPI_Fint *);
 /* The functions of Open MPI, or of a profiling library, that this library replaces. */
 static struct {
     reduce_t allreduce, reduce_scatter_block, reduce_scatter;
-    gather_t allgather;
+    gather_t allgather, alltoall;
+    broadcast_t bcast;
+    reduce_root_t reduce;
+    gather_root_t gather, scatter;
     barrier_t barrier;
     init_t init;
     dup_t comm_dup;
@@ -67,6 +75,11 @@ static void find_functions(void)
     find("pmpi_reduce_scatter_block_", &library.reduce_scatter_block);
     find("pmpi_reduce_scatter_", &library.reduce_scatter);
     find("pmpi_allgather_", &library.allgather);
+    find("pmpi_alltoall_", &library.alltoall);
+    find("pmpi_bcast_", &library.bcast);
+    find("pmpi_reduce_", &library.reduce);
+    find("pmpi_gather_", &library.gather);
+    find("pmpi_scatter_", &library.scatter);
     find("pmpi_barrier_", &library.barrier);
     find("pmpi_init_", &library.init);
     find("pmpi_comm_dup_", &library.comm_dup);
@@ -123,7 +136,7 @@ static void reduce(const char *name, trv_collective_t collective, const reduce_t
         trv_mpi_intercept(&(trv_mpi_call_t){.reduction = &(trv_mpi_reduction_t){collective, input(sendbuf),
                                                                                 output(recvbuf), *count,
                                                                                 PMPI_Type_f2c(*datatype),
-                                                                                PMPI_Op_f2c(*op)}},
+                                                                                PMPI_Op_f2c(*op), 0}},
                           PMPI_Comm_f2c(*comm), &code))
         error = code;
     else
@@ -162,22 +175,106 @@ void mpi_reduce_scatter_(const void *sendbuf, void *recvbuf, const MPI_Fint *rec
     set_error(ierror, error);
 }
 
-void mpi_allgather_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
-                    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
+void mpi_reduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, const MPI_Fint *datatype,
+                 const MPI_Fint *op, const MPI_Fint *root, const MPI_Fint *comm, MPI_Fint *ierror)
 {
     int code;
     MPI_Fint error = MPI_SUCCESS;
-    const trv_mpi_span_t span = trv_mpi_span_begin("MPI_Allgather");
+    const trv_mpi_span_t span = trv_mpi_span_begin("MPI_Reduce");
     if (!falls_back() &&
-        trv_mpi_intercept(&(trv_mpi_call_t){.gather = &(trv_mpi_gather_t){input(sendbuf), output(recvbuf), *sendcount,
-                                                                          *recvcount, PMPI_Type_f2c(*sendtype),
-                                                                          PMPI_Type_f2c(*recvtype)}},
+        trv_mpi_intercept(&(trv_mpi_call_t){.reduction = &(trv_mpi_reduction_t){TRV_REDUCE, input(sendbuf),
+                                                                                output(recvbuf), *count,
+                                                                                PMPI_Type_f2c(*datatype),
+                                                                                PMPI_Op_f2c(*op), *root}},
                           PMPI_Comm_f2c(*comm), &code))
         error = code;
     else
-        library.allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &error);
+        library.reduce(sendbuf, recvbuf, count, datatype, op, root, comm, &error);
     end(span, NULL, comm);
     set_error(ierror, error);
+}
+
+/* Whether Trivance has executed a collective that moves data. */
+static bool move(const trv_mpi_movement_t *movement, const MPI_Fint *comm, MPI_Fint *error)
+{
+    int code;
+    const trv_mpi_call_t call = {.movement = movement};
+    const bool executed = !falls_back() && trv_mpi_intercept(&call, PMPI_Comm_f2c(*comm), &code);
+    if (executed)
+        *error = code;
+    return executed;
+}
+
+void mpi_bcast_(void *buffer, const MPI_Fint *count, const MPI_Fint *datatype, const MPI_Fint *root,
+                const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    MPI_Fint error = MPI_SUCCESS;
+    const trv_mpi_span_t span = trv_mpi_span_begin("MPI_Bcast");
+    if (!move(&(trv_mpi_movement_t){TRV_BROADCAST, MPI_IN_PLACE, output(buffer), 0, *count, MPI_DATATYPE_NULL,
+                                    PMPI_Type_f2c(*datatype), *root},
+              comm, &error))
+        library.bcast(buffer, count, datatype, root, comm, &error);
+    end(span, NULL, comm);
+    set_error(ierror, error);
+}
+
+static void gather(const char *name, trv_collective_t collective, const gather_t *fallback, const void *sendbuf,
+                   const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf, const MPI_Fint *recvcount,
+                   const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    MPI_Fint error = MPI_SUCCESS;
+    const trv_mpi_span_t span = trv_mpi_span_begin(name);
+    if (!move(&(trv_mpi_movement_t){collective, input(sendbuf), output(recvbuf), *sendcount, *recvcount,
+                                    PMPI_Type_f2c(*sendtype), PMPI_Type_f2c(*recvtype), 0},
+              comm, &error))
+        (*fallback)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &error);
+    end(span, NULL, comm);
+    set_error(ierror, error);
+}
+
+void mpi_allgather_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+                    const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    gather("MPI_Allgather", TRV_ALLGATHER, &library.allgather, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+           recvtype, comm, ierror);
+}
+
+void mpi_alltoall_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+                   const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
+{
+    gather("MPI_Alltoall", TRV_ALLTOALL, &library.alltoall, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+           comm, ierror);
+}
+
+static void gather_root(const char *name, trv_collective_t collective, const gather_root_t *fallback,
+                        const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+                        const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
+                        MPI_Fint *ierror)
+{
+    MPI_Fint error = MPI_SUCCESS;
+    const trv_mpi_span_t span = trv_mpi_span_begin(name);
+    if (!move(&(trv_mpi_movement_t){collective, input(sendbuf), output(recvbuf), *sendcount, *recvcount,
+                                    PMPI_Type_f2c(*sendtype), PMPI_Type_f2c(*recvtype), *root},
+              comm, &error))
+        (*fallback)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &error);
+    end(span, NULL, comm);
+    set_error(ierror, error);
+}
+
+void mpi_gather_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+                 const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
+                 MPI_Fint *ierror)
+{
+    gather_root("MPI_Gather", TRV_GATHER, &library.gather, sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype,
+                root, comm, ierror);
+}
+
+void mpi_scatter_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+                  const MPI_Fint *recvcount, const MPI_Fint *recvtype, const MPI_Fint *root, const MPI_Fint *comm,
+                  MPI_Fint *ierror)
+{
+    gather_root("MPI_Scatter", TRV_SCATTER, &library.scatter, sendbuf, sendcount, sendtype, recvbuf, recvcount,
+                recvtype, root, comm, ierror);
 }
 
 static bool barrier(MPI_Comm comm, int *code)
@@ -281,6 +378,11 @@ SPELLINGS(mpi_allreduce, MPI_ALLREDUCE);
 SPELLINGS(mpi_reduce_scatter_block, MPI_REDUCE_SCATTER_BLOCK);
 SPELLINGS(mpi_reduce_scatter, MPI_REDUCE_SCATTER);
 SPELLINGS(mpi_allgather, MPI_ALLGATHER);
+SPELLINGS(mpi_alltoall, MPI_ALLTOALL);
+SPELLINGS(mpi_bcast, MPI_BCAST);
+SPELLINGS(mpi_reduce, MPI_REDUCE);
+SPELLINGS(mpi_gather, MPI_GATHER);
+SPELLINGS(mpi_scatter, MPI_SCATTER);
 SPELLINGS(mpi_barrier, MPI_BARRIER);
 
 /* ---- Calls that always fall back --------------------------------------------------------------------------------- */
@@ -324,15 +426,25 @@ SPELLINGS(mpi_barrier, MPI_BARRIER);
 
 /* The arguments of a dispatched collective, whose parameters are a1, a2, … */
 #define FINT(a) (*(const MPI_Fint *)(a))
-#define REDUCTION_ARGUMENTS(COLLECTIVE)                                                                                \
+#define REDUCTION_ARGUMENTS(COLLECTIVE, ROOT)                                                                          \
     (&(const trv_mpi_call_t){.reduction = &(const trv_mpi_reduction_t){COLLECTIVE, input(a1), output(a2), FINT(a3),    \
-                                                                       PMPI_Type_f2c(FINT(a4)),                        \
-                                                                       PMPI_Op_f2c(FINT(a5))}})
-#define CALL_ALLREDUCE            REDUCTION_ARGUMENTS(TRV_ALLREDUCE)
-#define CALL_REDUCE_SCATTER_BLOCK REDUCTION_ARGUMENTS(TRV_REDUCE_SCATTER)
-#define CALL_ALLGATHER                                                                                                 \
-    (&(const trv_mpi_call_t){.gather = &(const trv_mpi_gather_t){input(a1), output(a4), FINT(a2), FINT(a5),            \
-                                                                 PMPI_Type_f2c(FINT(a3)), PMPI_Type_f2c(FINT(a6))}})
+                                                                       PMPI_Type_f2c(FINT(a4)), PMPI_Op_f2c(FINT(a5)), \
+                                                                       ROOT}})
+#define MOVEMENT_ARGUMENTS(COLLECTIVE, ROOT)                                                                           \
+    (&(const trv_mpi_call_t){.movement = &(const trv_mpi_movement_t){COLLECTIVE, input(a1), output(a4), FINT(a2),      \
+                                                                     FINT(a5), PMPI_Type_f2c(FINT(a3)),                \
+                                                                     PMPI_Type_f2c(FINT(a6)), ROOT}})
+#define CALL_ALLREDUCE            REDUCTION_ARGUMENTS(TRV_ALLREDUCE, 0)
+#define CALL_REDUCE_SCATTER_BLOCK REDUCTION_ARGUMENTS(TRV_REDUCE_SCATTER, 0)
+#define CALL_REDUCE               REDUCTION_ARGUMENTS(TRV_REDUCE, FINT(a6))
+#define CALL_ALLGATHER            MOVEMENT_ARGUMENTS(TRV_ALLGATHER, 0)
+#define CALL_ALLTOALL             MOVEMENT_ARGUMENTS(TRV_ALLTOALL, 0)
+#define CALL_GATHER               MOVEMENT_ARGUMENTS(TRV_GATHER, FINT(a7))
+#define CALL_SCATTER              MOVEMENT_ARGUMENTS(TRV_SCATTER, FINT(a7))
+#define CALL_BCAST                                                                                                     \
+    (&(const trv_mpi_call_t){.movement = &(const trv_mpi_movement_t){TRV_BROADCAST, MPI_IN_PLACE, output(a1), 0,       \
+                                                                     FINT(a2), MPI_DATATYPE_NULL,                      \
+                                                                     PMPI_Type_f2c(FINT(a3)), FINT(a4)}})
 #define CALL_BARRIER (&(const trv_mpi_call_t)TRV_MPI_CALL_Barrier)
 
 /* Defines the function mpi_<name>, which has N arguments and ierror, in all spellings. Argument C is the communicator.

@@ -101,10 +101,17 @@ static request_t find_request(const trv_mpi_state_t *state, const trv_mpi_argume
 
 /* ---- One algorithm ----------------------------------------------------------------------------------------------- */
 
+static trv_chooser_t chooser_of(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
+{
+    trv_chooser_t chooser = trv_mpi_chooser(state, &state->config.network, state->config.shared_port);
+    chooser.root = trv_mpi_chooser_root(state, arguments);
+    return chooser;
+}
+
 static int choose_named(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, const request_t *request,
                         trv_choice_t *choice)
 {
-    const trv_chooser_t chooser = trv_mpi_chooser(state, &state->config.network, state->config.shared_port);
+    const trv_chooser_t chooser = chooser_of(state, arguments);
     const trv_signature_t signature = trv_mpi_signature(arguments);
     const int code = trv_choose_named(&chooser, &signature, request->algorithm, request->source, choice);
     return code == TRV_ERR_MEMORY ? code : TRV_OK; /* otherwise the planner's choice replaces it */
@@ -113,7 +120,7 @@ static int choose_named(const trv_mpi_state_t *state, const trv_mpi_arguments_t 
 static int choose_planned(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, const char *family,
                           trv_choice_t *choice)
 {
-    const trv_chooser_t chooser = trv_mpi_chooser(state, &state->config.network, state->config.shared_port);
+    const trv_chooser_t chooser = chooser_of(state, arguments);
     const trv_signature_t signature = trv_mpi_signature(arguments);
     return trv_choose_planned(&chooser, &signature, trv_size_class(trv_mpi_vector_bytes(arguments, state->ranks)),
                               family, choice);
@@ -130,7 +137,9 @@ static int choose_in_rank_order(const trv_mpi_state_t *state, const trv_mpi_argu
     keep_to_side(choice, bytes, IN_RANK_ORDER_BYTES_MAX / (uint64_t)state->ranks + 1);
     if (trv_mpi_is_drop_in())
         return choose_none(choice, "the operation does not commute");
-    if (bytes > IN_RANK_ORDER_BYTES_MAX / (uint64_t)state->ranks || arguments->collective != TRV_ALLREDUCE)
+    if (arguments->collective != TRV_ALLREDUCE)
+        return choose_none(choice, "the operation does not commute, which only AllReduce supports");
+    if (bytes > IN_RANK_ORDER_BYTES_MAX / (uint64_t)state->ranks)
         return choose_none(choice,
                            "the operation does not commute, and the vectors are too large to be added in rank order");
     choose_none(choice, request.source);
@@ -145,10 +154,12 @@ static const char *torus_objection(const trv_mpi_state_t *state, const trv_mpi_a
 {
     if (!state->config.node && !state->config.comm_rank)
         return NULL;
-    if (arguments->collective != TRV_ALLREDUCE)
-        return state->config.node ? "several ranks share each node, which only AllReduce supports"
-                                  : "the torus numbers the ranks in another order than the communicator, which only "
-                                    "AllReduce supports";
+    if (arguments->collective != TRV_ALLREDUCE && state->config.node)
+        return "several ranks share each node, which only AllReduce supports";
+    if (trv_collective_has_blocks(arguments->collective))
+        return "the torus numbers the ranks in another order than the communicator, which only AllReduce, Broadcast "
+               "and "
+               "Reduce support";
     if (!arguments->elements.commutative)
         return "the operation does not commute, and the torus numbers the ranks in another order";
     if (state->config.node && arguments->elements.size > TRV_MPI_NODE_CHUNK_BYTES)

@@ -6,6 +6,7 @@
 #include "mpi/communicator/job_fabric.h"
 #include "mpi/settings/job_settings.h"
 #include "mpi/reports/log.h"
+#include "mpi/selection/roots.h"
 
 /* With MPI as the transport the network determines the route between two ranks. With libfabric and a map of interfaces
  * (`ports`) the sender chooses it, because each interface belongs to one port. */
@@ -23,4 +24,11 @@ trv_chooser_t trv_mpi_chooser(const trv_mpi_state_t *state, const trv_network_t 
     const bool chosen = settings->transport == TRV_TRANSPORT_OFI && settings->ports;
     chooser.simulation.routes = chosen ? TRV_ROUTES_CHOSEN : TRV_ROUTES_FIXED;
     return chooser;
+}
+
+int trv_mpi_chooser_root(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
+{
+    if (!trv_collective_has_root(arguments->collective) || trv_mpi_any_root(state, arguments->collective))
+        return 0;
+    return trv_mpi_root_coordinate(state->config.comm_rank, arguments->root);
 }

@@ -14,6 +14,8 @@
 #include "mpi/reports/log.h"
 #include "mpi/settings/job_settings.h"
 #include "mpi/selection/choose.h"
+#include "mpi/selection/chooser.h"
+#include "mpi/selection/roots.h"
 #include "schedule/collective.h"
 #include "torus/box.h"
 #include "transport/mpi/mpi_error.h"
@@ -36,7 +38,8 @@ static void choose(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
     const trv_mpi_config_t *config = &state->config;
     int code = config->out_of_memory ? trv_fail(TRV_ERR_MEMORY, "%s", config->reason)
                                      : trv_mpi_choose(state, arguments, &choice);
-    trv_decision_make(&broadcast->decision, code, &choice, &config->network, arguments->collective, 0);
+    trv_decision_make(&broadcast->decision, code, &choice, &config->network, arguments->collective,
+                      trv_mpi_chooser_root(state, arguments));
     broadcast->fragment_bytes = trv_mpi_settings()->piece_bytes;
 }
 
@@ -82,10 +85,8 @@ static int make_spec(trv_mpi_decision_t *prepared, const trv_mpi_state_t *state,
         spec->member = layout->member;
         spec->comm_rank = layout->comm_rank;
     }
-    int code = trv_schedule_create_on(&prepared->schedule, &network, decision->full_name,
-                                      prepared->signature.collective, 0);
-    spec->schedule = prepared->schedule;
-    return code;
+    snprintf(prepared->full_name, sizeof prepared->full_name, "%s", decision->full_name);
+    return trv_mpi_decision_create_schedule(prepared, &network);
 }
 
 /* Allocates everything that this rank needs to execute the decision. NULL with the message in trv_last_error() if it
@@ -101,6 +102,7 @@ static trv_mpi_decision_t *prepare(trv_mpi_state_t *state, const trv_mpi_argumen
         trv_fail_memory();
         return NULL;
     }
+    prepared->any_root = trv_mpi_any_root(state, arguments->collective);
     if (!*decision->algorithm ||
         (make_spec(prepared, state, broadcast) == TRV_OK && trv_mpi_decision_prepare(prepared, state) == TRV_OK))
         return prepared;
@@ -151,6 +153,8 @@ enum {
     SIGNATURE_COMPLEMENT,
     COUNT,
     COUNT_COMPLEMENT,
+    ROOT,
+    ROOT_COMPLEMENT,
     COUNT_LIST,
     COUNT_LIST_COMPLEMENT,
     WORDS
@@ -162,6 +166,7 @@ static void set_call_words(int64_t word[WORDS], const trv_mpi_arguments_t *argum
     trv_mpi_word_pair(&word[COLLECTIVE], (uint64_t)arguments->collective);
     trv_mpi_word_pair(&word[SIGNATURE], trv_mpi_signature_hash(arguments));
     trv_mpi_word_pair(&word[COUNT], arguments->count);
+    trv_mpi_word_pair(&word[ROOT], (uint64_t)arguments->root & TRV_MPI_WORD_MAX);
     trv_mpi_word_pair(&word[COUNT_LIST], count_list);
 }
 
@@ -188,6 +193,11 @@ static int compare_votes(const int64_t word[WORDS], const trv_mpi_arguments_t *a
                         "the counts of MPI_Reduce_scatter differ between ranks; all ranks must pass the "
                         "same list"),
                MPI_ERR_COUNT;
+    if (!trv_mpi_word_agrees(&word[ROOT]))
+        return trv_fail(TRV_ERR_INVALID,
+                        "the root differs between ranks: from %llu to %llu; all ranks must pass the same",
+                        (unsigned long long)(TRV_MPI_WORD_MAX - word[ROOT_COMPLEMENT]), (unsigned long long)word[ROOT]),
+               MPI_ERR_ROOT;
     if (!trv_mpi_word_agrees(&word[SIGNATURE]))
         return trv_fail(TRV_ERR_INVALID, "the type or the operation differs between ranks; all ranks must pass the "
                                          "same"),
@@ -287,6 +297,8 @@ trv_mpi_verdict_t trv_mpi_decide(trv_mpi_state_t *state, const trv_mpi_arguments
     if (objection && *decision->algorithm)
         leave_to_library(*prepared, decision, objection);
     report(*prepared, state, decision);
+    if (evicts)
+        trv_cache_clear(&state->roots);
     trv_cache_add(&state->decisions, &(*prepared)->cached, evicts ? 1 : DECISIONS_MAX);
     return TRV_MPI_DECIDED;
 }

@@ -117,6 +117,8 @@ static void decision_destroy(trv_cached_t *cached)
     trv_mpi_decision_t *decision = (trv_mpi_decision_t *)(void *)cached;
     trv_mpi_decision_leave_to_library(decision);
     trv_pool_clear(&decision->pool);
+    if (decision->origin)
+        trv_mpi_decision_release(decision->origin);
     free(decision);
 }
 
@@ -160,7 +162,8 @@ trv_mpi_decision_t *trv_mpi_decision_find_by_handles(trv_mpi_state_t *state, con
         const trv_mpi_decision_t *decision = (const trv_mpi_decision_t *)(void *)(*link)->object;
         const trv_mpi_arguments_t *signature = &decision->signature;
         if (signature->datatype != call->datatype || signature->op != call->op ||
-            signature->collective != call->collective || !signature->elements.predefined)
+            signature->collective != call->collective || !signature->elements.predefined ||
+            (signature->root != call->root && !decision->any_root))
             continue;
         const size_t blocks = trv_collective_blocks(signature->collective, state->ranks);
         const size_t bytes = blocks * (size_t)call->count * signature->elements.size;
@@ -177,6 +180,7 @@ trv_mpi_decision_t *trv_mpi_decision_find(trv_mpi_state_t *state, const trv_mpi_
     for (trv_cache_entry_t **link = &cache->first; *link; link = &(*link)->next) {
         const trv_mpi_decision_t *decision = (const trv_mpi_decision_t *)(void *)(*link)->object;
         if (bytes >= decision->bytes_min && bytes <= decision->bytes_max &&
+            (decision->signature.root == arguments->root || decision->any_root) &&
             trv_mpi_same_signature(&decision->signature, arguments))
             return (trv_mpi_decision_t *)(void *)trv_cache_use(cache, link);
     }

@@ -2,8 +2,9 @@
  * A decision (collective/decision.h) prepared on a rank of a communicator: the schedule, its compiled program, and
  * instances, each of which is used by one run at a time.
  *
- * A decision applies to the calls of an operation signature (collective, type, operation) in a range of sizes. A
- * duplicate of a communicator shares the decisions that the communicator had when the duplicate was created, and their
+ * A decision applies to the calls of an operation signature (collective, type, operation) in a range of sizes. On a torus
+ * without lines and slow links it applies to calls with every root, otherwise only to those with the root of the first
+ * call. Its schedule and instances are those of one root; roots.h prepares it for others. A duplicate of a communicator shares the decisions that the communicator had when the duplicate was created, and their
  * instances.
  */
 #ifndef TRIVANCE_MPI_SELECTION_INSTANCES_H
@@ -22,11 +23,15 @@
 
 typedef struct trv_mpi_decision {
     trv_cached_t cached;           /* must be first: the cache's pointers are cast to trv_mpi_decision_t */
-    trv_mpi_arguments_t signature; /* the signature, from the first call; its count has no meaning */
+    trv_mpi_arguments_t signature; /* the signature and the root, from the first call; its count has no meaning */
+    bool any_root;                 /* applies to calls with other roots, too */
     uint64_t bytes_min, bytes_max; /* the sizes of vectors that the decision applies to */
     trv_mpi_plan_spec_t spec;
     char algorithm[TRV_ALGORITHM_NAME_MAX];
-    trv_schedule_t *schedule;           /* NULL: calls fall back to the MPI library */
+    char full_name[TRV_FULL_NAME_MAX]; /* for trv_schedule_create_on */
+    struct trv_mpi_decision *origin;   /* prepared for another root: the decision that all ranks made, with a reference;
+                                          else NULL */
+    trv_schedule_t *schedule;          /* NULL: calls fall back to the MPI library */
     char reason[TRV_CHOICE_REASON_MAX]; /* why the algorithm was chosen, or why calls fall back */
     bool requested;                     /* a setting requests that calls fall back */
     trv_mpi_layout_t layout;            /* for a communicator whose nodes form no torus */
@@ -49,7 +54,7 @@ int trv_mpi_decision_prepare(trv_mpi_decision_t *decision, trv_mpi_state_t *stat
 /* Frees the schedule, its program and its instances: calls fall back to the MPI library. */
 void trv_mpi_decision_leave_to_library(trv_mpi_decision_t *decision);
 
-/* The communicator's decision for a call; NULL: there is none yet. The first function finds only decisions for
+/* The communicator's decision for a call; NULL: there is none yet. It may be prepared for another root (roots.h). The first function finds only decisions for
  * predefined types and operations; it is fast, because their handles determine the signature. */
 trv_mpi_decision_t *trv_mpi_decision_find_by_handles(trv_mpi_state_t *state, const trv_mpi_reduction_t *call);
 trv_mpi_decision_t *trv_mpi_decision_find(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments);

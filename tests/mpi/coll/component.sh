@@ -57,7 +57,11 @@ expect_row 'MPIX_Allreduce_init +trivance'
 expect_row 'MPI_Barrier +trivance'
 expect_row 'MPI_Reduce_scatter_block +trivance'
 expect_row 'MPI_Allgather +[^ ]+ +1 ' # and not those of Open MPI in MPI_Comm_split
-expect_row 'MPI_Reduce +mpi +1 .*no schedules'
+expect_row 'MPI_Bcast +[^ m]'
+expect_row 'MPI_Alltoall +[^ m]'
+expect_row 'MPI_Reduce +[^ m]'
+expect_row 'MPI_Ibcast +[^ m]'
+expect_row 'MPI_Scan +mpi +1 .*no schedules'
 if [ -n "$fortran" ]; then
     launch 3 "$fortran"
     expect_row 'MPI_Allreduce +trivance[^ ]* +2 '

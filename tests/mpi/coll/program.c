@@ -62,6 +62,53 @@ static void blocking(void)
     free(wide);
 }
 
+/* Collectives with a root, and all-to-all: blocking, and then non-blocking with another root. */
+static void rooted(void)
+{
+    enum { BLOCK = 50 };
+    const int last = ranks - 1;
+    double *wide = malloc((size_t)ranks * BLOCK * sizeof *wide), *all = malloc((size_t)ranks * BLOCK * sizeof *all);
+    for (int nonblocking = 0; nonblocking < 2; nonblocking++) {
+        const int root = nonblocking ? last : 0;
+        MPI_Request request[5];
+        double block[3][BLOCK], *message = out[2];
+        int wrong = 0;
+        fill(in[0], BLOCK, 1);
+        fill(wide, ranks * BLOCK, 4);
+        for (int i = 0; i < BLOCK; i++)
+            message[i] = rank == root ? i + 5 : -1;
+        if (nonblocking) {
+            MPI_Ibcast(message, BLOCK, MPI_DOUBLE, root, MPI_COMM_WORLD, &request[0]);
+            MPI_Ireduce(in[0], rank == root ? block[0] : NULL, BLOCK, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD,
+                        &request[1]);
+            MPI_Iscatter(wide, BLOCK, MPI_DOUBLE, block[1], BLOCK, MPI_DOUBLE, root, MPI_COMM_WORLD, &request[2]);
+            MPI_Ialltoall(wide, BLOCK, MPI_DOUBLE, all, BLOCK, MPI_DOUBLE, MPI_COMM_WORLD, &request[3]);
+            MPI_Igather(in[0], BLOCK, MPI_DOUBLE, rank == root ? out[3] : NULL, BLOCK, MPI_DOUBLE, root, MPI_COMM_WORLD,
+                        &request[4]);
+            MPI_Waitall(5, request, MPI_STATUSES_IGNORE);
+        } else {
+            MPI_Bcast(message, BLOCK, MPI_DOUBLE, root, MPI_COMM_WORLD);
+            MPI_Reduce(in[0], rank == root ? block[0] : NULL, BLOCK, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
+            MPI_Scatter(wide, BLOCK, MPI_DOUBLE, block[1], BLOCK, MPI_DOUBLE, root, MPI_COMM_WORLD);
+            MPI_Alltoall(wide, BLOCK, MPI_DOUBLE, all, BLOCK, MPI_DOUBLE, MPI_COMM_WORLD);
+            MPI_Gather(in[0], BLOCK, MPI_DOUBLE, rank == root ? out[3] : NULL, BLOCK, MPI_DOUBLE, root, MPI_COMM_WORLD);
+        }
+        for (int i = 0; i < BLOCK; i++) {
+            wrong += message[i] != i + 5;
+            wrong += block[1][i] != (root + 1) * (double)((rank * BLOCK + i) % 100 + 4);
+        }
+        for (int i = 0; i < ranks * BLOCK; i++) {
+            wrong += all[i] != (i / BLOCK + 1) * (double)((rank * BLOCK + i % BLOCK) % 100 + 4);
+            wrong += rank == root && out[3][i] != (i / BLOCK + 1) * (double)(i % BLOCK + 1);
+        }
+        check(wrong == 0 && (rank != root || is_expected(block[0], BLOCK, 1, ranks)),
+              nonblocking ? "MPI_Ibcast and others" : "MPI_Bcast and others");
+    }
+    MPI_Scan(in[0], out[0], 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    free(wide);
+    free(all);
+}
+
 static void outstanding(void)
 {
     MPI_Request request[REQUESTS];
@@ -312,6 +359,7 @@ int main(int argc, char **argv)
     } else {
         outstanding(); /* the first calls on the communicator */
         blocking();
+        rooted();
         outstanding();
         progress_in_mpi();
         completed_by_test();

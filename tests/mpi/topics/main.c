@@ -20,9 +20,11 @@ static const struct topic {
     const char *name;
     void (*run)(void);
 } topics[] = {
-    {"check", topic_check},       {"collectives", topic_collectives}, {"errors", topic_errors},
-    {"node", topic_node},         {"operations", topic_operations},   {"plans", topic_plans},
-    {"requests", topic_requests}, {"schedules", topic_schedules},     {"transport", topic_transport},
+    {"check", topic_check},           {"collectives", topic_collectives},
+    {"errors", topic_errors},         {"node", topic_node},
+    {"operations", topic_operations}, {"plans", topic_plans},
+    {"requests", topic_requests},     {"rooted", topic_rooted},
+    {"schedules", topic_schedules},   {"transport", topic_transport},
     {"types", topic_types},
 };
 

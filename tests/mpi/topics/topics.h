@@ -13,6 +13,7 @@ void topic_node(void);
 void topic_operations(void);
 void topic_plans(void);
 void topic_requests(void);
+void topic_rooted(void);
 void topic_schedules(void);
 void topic_transport(void);
 void topic_types(void);
