@@ -132,8 +132,8 @@ TRV_MPI_BARRIER(OTHER_PERSISTENT)
 
 #define EACH_COUNTED TRV_MPI_COUNTED(ALL_FORMS) TRV_MPI_REDUCE_SCATTER(ALL_FORMS) TRV_MPI_BARRIER(OTHER_FORMS)
 
-/* Removes the functions that only count calls. Whether a rank counts depends on its own log level, which must not decide
- * whether it uses the module. */
+/* Removes the functions that only count calls. Whether a rank counts depends on its own log level, which must not
+ * decide whether it uses the module. */
 static void stop_counting(trv_coll_module_t *module)
 {
 #define EACH(name) module->super.coll_##name = NULL;
