@@ -1,6 +1,6 @@
 /*
- * Calls collectives of the MPI standard, each once, so that a test can find every one of them in the table of calls, and
- * checks the results of those with counts and displacements, which a wrapper could pass in another order.
+ * Calls collectives of the MPI standard, each once, so that a test can find every one of them in the table of calls,
+ * and checks the results of those with counts and displacements, which a wrapper could pass in another order.
  * Usage: calls [ROUNDS] [FUNCTION…], for example `calls 3 MPI_Allreduce`; default: one round, all functions.
  */
 #include <mpi.h>
@@ -12,8 +12,8 @@
 #define RANKS_MAX 8
 #define WORDS     64 /* at least RANKS_MAX * RANKS_MAX */
 
-/* Rank r has 100 r + i in in[i]. Blocks of rank r, or for rank r, have r + 1 words and follow each other in the order of
- * the ranks; those that a rank receives in an all-to-all all have its own size. */
+/* Rank r has 100 r + i in in[i]. Blocks of rank r, or for rank r, have r + 1 words and follow each other in the order
+ * of the ranks; those that a rank receives in an all-to-all all have its own size. */
 static int in[WORDS], out[WORDS], rank, ranks, failed;
 static int ones[RANKS_MAX], counts[RANKS_MAX], places[RANKS_MAX], own_counts[RANKS_MAX], own_places[RANKS_MAX];
 static int byte_places[RANKS_MAX], own_byte_places[RANKS_MAX];

@@ -129,10 +129,11 @@ TRV_MPI_BARRIER(OTHER_PERSISTENT)
 #define BLOCKING_FORM(Name, name, NAME, FORM) EACH(name)
 #define OTHER_FORMS(Name, name, NAME, FORM)   EACH(i##name) EACH(name##_init)
 #define EACH_DISPATCHED                       TRV_MPI_DISPATCHED(ALL_FORMS) TRV_MPI_BARRIER(BLOCKING_FORM)
-#define EACH_COUNTED                          TRV_MPI_COUNTED(ALL_FORMS) TRV_MPI_REDUCE_SCATTER(ALL_FORMS) TRV_MPI_BARRIER(OTHER_FORMS)
 
-/* Removes the functions that only count calls. Whether a rank counts depends on its own log level, which must not decide
- * whether it uses the module. */
+#define EACH_COUNTED TRV_MPI_COUNTED(ALL_FORMS) TRV_MPI_REDUCE_SCATTER(ALL_FORMS) TRV_MPI_BARRIER(OTHER_FORMS)
+
+/* Removes the functions that only count calls. Whether a rank counts depends on its own log level, which must not
+ * decide whether it uses the module. */
 static void stop_counting(trv_coll_module_t *module)
 {
 #define EACH(name) module->super.coll_##name = NULL;

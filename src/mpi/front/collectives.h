@@ -15,8 +15,8 @@
 
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
-/* Collectives that are dispatched. MPI_Barrier is one, too, but has no functions _c. MPI_Reduce_scatter is dispatched by
- * the preload libraries if all counts are equal. */
+/* Collectives that are dispatched. MPI_Barrier is one, too, but has no functions _c. MPI_Reduce_scatter is dispatched
+ * by the preload libraries if all counts are equal. */
 #define TRV_MPI_DISPATCHED(each)                                                                                       \
     each(Allreduce, allreduce, ALLREDUCE, REDUCTION)                                                                   \
         each(Reduce_scatter_block, reduce_scatter_block, REDUCE_SCATTER_BLOCK, REDUCTION)                              \

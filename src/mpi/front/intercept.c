@@ -202,8 +202,8 @@ void trv_mpi_intercept_hint(MPI_Comm comm, const char *algorithm)
 
 static const char HINT_REASON[] = "the hint trivance_algorithm=mpi";
 
-/* Why a hint or an earlier decision leaves such calls to the MPI library. NULL: neither does. *requested: whether a hint
- * or a setting requests that. */
+/* Why a hint or an earlier decision leaves such calls to the MPI library. NULL: neither does. *requested: whether a
+ * hint or a setting requests that. */
 static const char *decided_reason(const trv_mpi_call_t *call, MPI_Comm comm, bool *requested)
 {
     int invalid;

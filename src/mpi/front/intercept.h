@@ -3,9 +3,9 @@
  *
  * trv_mpi_intercept returns true when the call has been executed or has failed; *code is then the return value of the
  * program's call, and the communicator's error handler has been called if it is an error. False means fall back: the
- * caller passes the program's arguments to the PMPI_ function. All ranks make the same choice (dispatch.c), except a rank on
- * which the communicator is broken: there the call returns an error. Calls with invalid arguments fall back, so that
- * the MPI library reports them.
+ * caller passes the program's arguments to the PMPI_ function. All ranks make the same choice (dispatch.c), except a
+ * rank on which the communicator is broken: there the call returns an error. Calls with invalid arguments fall back, so
+ * that the MPI library reports them.
  */
 #ifndef TRIVANCE_MPI_FRONT_INTERCEPT_H
 #define TRIVANCE_MPI_FRONT_INTERCEPT_H
@@ -32,8 +32,9 @@ bool trv_mpi_intercept_unequal_counts(const trv_mpi_reduction_t *call, const voi
 
 /* Non-blocking and persistent calls: returns a request that can be started, or NULL: the call falls back, or *code is
  * an error. The function does not wait for other ranks, so it needs the decision of an earlier blocking call with the
- * same operation signature and size class on the same communicator. `name`: the MPI function, for the log. A caller that
- * has no memory for its own part passes NULL as `done` and `context`; that is an error if a schedule is decided. */
+ * same operation signature and size class on the same communicator. `name`: the MPI function, for the log. A caller
+ * that has no memory for its own part passes NULL as `done` and `context`; this is an error if
+ * a schedule is decided. */
 trv_mpi_request_t *trv_mpi_intercept_post(const char *name, const trv_mpi_call_t *call, MPI_Comm comm, bool persistent,
                                           void (*done)(void *context, int class), void *context, int *code);
 

@@ -104,8 +104,8 @@ bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const void *
 
 /* ---- The functions ----------------------------------------------------------------------------------------------- */
 
-/* Defines an MPI function. `UNSUPPORTED`: see trv_mpi_intercept_end. `DISPATCHED`: an expression that is true if Trivance
- * has executed the call and set `code`. */
+/* Defines an MPI function. `UNSUPPORTED`: see trv_mpi_intercept_end. `DISPATCHED`: an expression that is true if
+ * Trivance has executed the call and set `code`. */
 #define FUNCTION(FUNCTION_NAME, LABEL, UNSUPPORTED, DISPATCHED, ARGUMENTS, ...)                                        \
     int FUNCTION_NAME(__VA_ARGS__)                                                                                     \
     {                                                                                                                  \
@@ -140,7 +140,8 @@ bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const void *
 #define NONBLOCKING_AS(name, FORM, UNSUPPORTED, DISPATCHED)                                                            \
     FUNCTION(MPI_I##name, "MPI_I" #name, UNSUPPORTED, DISPATCHED, ARGUMENTS_REQUEST(FORM),                             \
              TRV_MPI_PARAMETERS_##FORM(int, int), MPI_Request *request)
-#define NONBLOCKING(Name, name, NAME, FORM)         NONBLOCKING_AS(name, FORM, NULL, FALLS_BACK("MPI_I" #name, CALL(Name)))
+#define NONBLOCKING(Name, name, NAME, FORM) NONBLOCKING_AS(name, FORM, NULL, FALLS_BACK("MPI_I" #name, CALL(Name)))
+
 #define NONBLOCKING_COUNTS(Name, name, NAME, FORM)  NONBLOCKING_AS(name, FORM, NULL, FALLS_BACK("MPI_I" #name, NULL))
 #define NONBLOCKING_COUNTED(Name, name, NAME, FORM) NONBLOCKING_AS(name, FORM, TRV_MPI_NO_SCHEDULES, false)
 

@@ -14,8 +14,8 @@
 /* Initializes Trivance, after the MPI library's MPI_Init. Collective over MPI_COMM_WORLD. */
 void trv_preload_init(void);
 
-/* Reduce-Scatter with a count per rank, which is dispatched if the counts are equal. `count_bytes`: the size of a count,
- * an int or an MPI_Count. Returns as trv_mpi_intercept. */
+/* Reduce-Scatter with a count per rank, which is dispatched if the counts are equal. `count_bytes`: the size of a
+ * count, an int or an MPI_Count. Returns as trv_mpi_intercept. */
 bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const void *counts, size_t count_bytes,
                                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, int *code);
 
@@ -26,8 +26,8 @@ void trv_preload_hint(MPI_Comm comm, MPI_Info info);
  * exchanges must not use them (trv_mpi_mark_idup). */
 void trv_preload_mark_idup(MPI_Comm comm);
 
-/* Reports a call of the non-blocking or persistent function `name`, which a preload library cannot dispatch. `call`: its
- * arguments, or NULL. */
+/* Reports a call of the non-blocking or persistent function `name`, which a preload library cannot dispatch. `call`:
+ * its arguments, or NULL. */
 void trv_preload_report_fallback(const char *name, const trv_mpi_call_t *call, MPI_Comm comm);
 
 #endif

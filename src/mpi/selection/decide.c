@@ -267,10 +267,10 @@ static bool has_plans(const trv_mpi_state_t *state)
     return found;
 }
 
-/* The limit TRIVANCE_MEMORY. A plan that exceeds it is never kept, so all calls of its kind are left to the MPI library.
- * Otherwise, if the plans of a rank exceed it together, the communicator's earlier decisions are evicted; without any,
- * the plans of other communicators take all memory. Returns the reason to leave the calls to the MPI library, or
- * NULL. */
+/* The limit TRIVANCE_MEMORY. A plan that exceeds it is never kept, so all calls of its kind are left to the MPI
+ * library. Otherwise, if the plans of a rank exceed it together, the communicator's earlier decisions are evicted;
+ * without any, the plans of other communicators take all memory. Returns the reason to leave the calls to the MPI
+ * library, or NULL. */
 static const char *memory_objection(const trv_mpi_state_t *state, const int64_t word[WORDS])
 {
     return word[TOO_LARGE] ? "their plan takes more memory on a rank than TRIVANCE_MEMORY allows"
@@ -291,8 +291,8 @@ trv_mpi_verdict_t trv_mpi_decide(trv_mpi_state_t *state, const trv_mpi_arguments
     if (verdict != TRV_MPI_DECIDED)
         return verdict;
     const char *objection = word[ON_DEVICE] ? "a rank's buffer is, or may be, on a GPU" : memory_objection(state, word);
-    /* Only plans are evicted: if decisions without a plan were, too, calls that are always left to the MPI library would
-     * evict each other's decisions for ever. */
+    /* Only plans are evicted: if decisions without a plan were, too, calls that are always left to the MPI library
+     * would evict each other's decisions for ever. */
     const bool evicts = word[objection ? FULL : OVER_LIMIT] && has_plans(state);
     if (objection && *decision->algorithm)
         leave_to_library(*prepared, decision, objection);

@@ -341,8 +341,8 @@ int __wrap_PMPI_Isend(const void *data, int count, MPI_Datatype type, int peer, 
     return __real_PMPI_Isend(data, count, type, peer, tag, on, to);
 }
 
-/* A send that fails after MPI has accepted `accepted` of its messages (the header, then fragments). `cancel` returns 1 if
- * one of them may still read the buffer: a fragment that the receiver has not received. */
+/* A send that fails after MPI has accepted `accepted` of its messages (the header, then fragments). `cancel` returns 1
+ * if one of them may still read the buffer: a fragment that the receiver has not received. */
 static void send_fails(size_t bytes, size_t fragment_bytes, int accepted, int expected)
 {
     fixture_t f = begin(1, fragment_bytes);
