@@ -73,7 +73,7 @@ static void append_consistent_variant(const trv_chooser_t *chooser, const trv_si
         char name[TRV_ALGORITHM_NAME_MAX];
         trv_schedule_t *schedule = NULL;
         if ((size_t)snprintf(name, sizeof name, "%s%s", algorithm, suffix[i]) >= sizeof name ||
-            trv_schedule_create_on(&schedule, chooser->network, name, signature->collective, 0) < 0)
+            trv_schedule_create_on(&schedule, chooser->network, name, signature->collective, chooser->root) < 0)
             continue;
         const bool consistent = !trv_signature_objection(signature, schedule, false);
         trv_schedule_destroy(schedule);
@@ -88,7 +88,7 @@ int trv_choose_named(const trv_chooser_t *chooser, const trv_signature_t *signat
                      const char *source, trv_choice_t *choice)
 {
     trv_schedule_t *schedule = NULL;
-    int code = trv_schedule_create_on(&schedule, chooser->network, algorithm, signature->collective, 0);
+    int code = trv_schedule_create_on(&schedule, chooser->network, algorithm, signature->collective, chooser->root);
     const char *objection = code < 0 ? trv_last_error()
                                      : trv_signature_objection(signature, schedule, chooser->allow_inconsistent_names);
     if (objection)
@@ -113,7 +113,7 @@ typedef struct query {
 
 static int query_planner(const query_t *query, trv_planner_t **planner)
 {
-    return trv_planner_create(planner, &query->chooser->network->torus, query->collective, 0,
+    return trv_planner_create(planner, &query->chooser->network->torus, query->collective, query->chooser->root,
                               &query->chooser->simulation, &query->constraints);
 }
 
@@ -146,11 +146,12 @@ static void append_comparison(const trv_planner_choice_t ranked[2], const trv_ti
 {
     enum { DIGITS = 4 };
     char best[TRV_TIME_TEXT_MAX], second[TRV_TIME_TEXT_MAX];
+    const double longer_ns = ranked[1].time_ns - ranked[0].time_ns;
     snprintf(best, sizeof best, "%.*g", DIGITS, ranked[0].time_ns / unit->ns);
     snprintf(second, sizeof second, "%.*g", DIGITS, ranked[1].time_ns / unit->ns);
     if (ranked[0].time_ns < ranked[1].time_ns && strcmp(best, second) == 0)
-        trv_choice_append(choice, "; %s would take %.2g ns longer", ranked[1].algorithm,
-                          ranked[1].time_ns - ranked[0].time_ns);
+        trv_choice_append(choice, "; %s would take %.*g %s longer", ranked[1].algorithm, DIGITS,
+                          longer_ns / trv_time_unit(longer_ns)->ns, trv_time_unit(longer_ns)->name);
     else if (ranked[0].time_ns < ranked[1].time_ns)
         trv_choice_append(choice, "; %s would take %s %s", ranked[1].algorithm, second, unit->name);
     else if (ranked[0].steps < ranked[1].steps)
@@ -181,7 +182,7 @@ int trv_choose_planned(const trv_chooser_t *chooser, const trv_signature_t *sign
     char paths[TRV_MODEL_SHARED_PATHS_MAX];
     trv_planner_choice_t best;
     int code = family ? find_in_family(&query, family, &best)
-                      : trv_planner_best(torus, query.collective, 0, query.bytes, &chooser->simulation,
+                      : trv_planner_best(torus, query.collective, chooser->root, query.bytes, &chooser->simulation,
                                          &query.constraints, &best);
     if (code == TRV_ERR_UNSUPPORTED) {
         trv_choice_append(choice, "%s%.300s", *choice->reason ? "; " : "", trv_last_error());

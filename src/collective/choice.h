@@ -29,9 +29,10 @@ typedef struct trv_choice {
     uint64_t bytes_min, bytes_max; /* sizes of vectors to which the choice applies */
 } trv_choice_t;
 
-/* The network for which schedules are chosen, and the limits of the choice. */
+/* The network and the root for which schedules are chosen, and the limits of the choice. */
 typedef struct trv_chooser {
     const trv_network_t *network;      /* the torus, with its slow and cut links */
+    int root;                          /* of collectives that have one; otherwise 0 */
     trv_simulate_options_t simulation; /* network model of the planner, from trv_chooser_simulation */
     const trv_rules_t *measured;       /* rules; the reason quotes the measured shared paths that they contain */
     bool allow_inconsistent;           /* the planner may choose schedules whose results differ between ranks */

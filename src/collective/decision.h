@@ -23,6 +23,6 @@ typedef struct trv_decision {
 
 /* Creates the decision on rank 0 from the result of a choice: its code and, if the code is negative, the last error. */
 void trv_decision_make(trv_decision_t *decision, int code, const trv_choice_t *choice, const trv_network_t *network,
-                       trv_collective_t collective);
+                       trv_collective_t collective, int root);
 
 #endif

@@ -250,6 +250,7 @@ static void test_bad_input(void **state)
         {"--torus=8 -b 1M:1K", "bytes: the range '1M:1K' begins above its end"},
         {"--torus=8 --alpha=0us:1us", "alpha: the range '0us:1us' begins at 0"},
         {"--torus=8 -b 1K --plot=x.svg", "--plot draws times over several sizes"},
+        {"--torus=8 -b 1K --plot=x.svg --dry-run", "--plot draws times over several sizes"},
         {"--torus=8,9 --plot=x.svg", "--plot draws algorithms and sizes for a single torus; here there are 2"},
         {"--torus=8 --plot=x.pdf", "must end in .svg"},
         {"--torus=8 -c barrier", "no collective 'barrier'"},

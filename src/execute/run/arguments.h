@@ -68,9 +68,10 @@ static inline bool trv_buffers_overlap(trv_collective_t collective, size_t part,
 static inline int trv_buffers_check(trv_collective_t collective, size_t part, int ranks, bool is_root,
                                     const void *input, const void *output)
 {
-    if ((!input && trv_input_bytes(collective, part, ranks, is_root) > 0) ||
-        (!output && trv_output_bytes(collective, part, ranks, is_root) > 0))
-        return trv_fail(TRV_ERR_ARGUMENT, "the %s buffer is NULL, but the count is not 0", input ? "output" : "input");
+    const bool no_input = !input && trv_input_bytes(collective, part, ranks, is_root) > 0;
+    if (no_input || (!output && trv_output_bytes(collective, part, ranks, is_root) > 0))
+        return trv_fail(TRV_ERR_ARGUMENT, "the %s buffer is NULL, but the count is not 0",
+                        no_input ? "input" : "output");
     if (input != output && trv_buffers_overlap(collective, part, ranks, is_root, input, output))
         return trv_fail(TRV_ERR_ARGUMENT,
                         "input and output overlap; they must be disjoint, or the same address for a call "

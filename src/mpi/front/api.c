@@ -30,14 +30,13 @@ static void log_intercommunicator(MPI_Comm comm)
 static int run_call(const trv_mpi_call_t *call, MPI_Comm comm)
 {
     int code;
-    trv_mpi_span_t span;
     const trv_collective_t collective = call->gather ? TRV_ALLGATHER : call->reduction->collective;
-    trv_mpi_span_begin(&span, trv_collective_shape(collective)->name);
+    const trv_mpi_span_t span = trv_mpi_span_begin(trv_collective_shape(collective)->name);
     if (!trv_mpi_dispatch(call, comm, &code)) {
         log_intercommunicator(comm);
         code = call->gather ? trv_mpi_library_gather(call->gather, comm) : trv_mpi_library_run(call->reduction, comm);
     }
-    trv_mpi_span_end(&span, "no schedule was decided");
+    trv_mpi_span_end(span, "no schedule was decided");
     return code;
 }
 

@@ -104,10 +104,10 @@ static void set_error(MPI_Fint *ierror, MPI_Fint code)
         *ierror = code;
 }
 
-static void end(trv_mpi_span_t *span, bool has_schedules, const MPI_Fint *comm)
+static void end(trv_mpi_span_t span, const char *unsupported, const MPI_Fint *comm)
 {
-    if (span->active)
-        trv_mpi_intercept_end(span, has_schedules, PMPI_Comm_f2c(*comm));
+    if (span.number > 0)
+        trv_mpi_intercept_end(span, unsupported, PMPI_Comm_f2c(*comm));
 }
 
 /* ---- The collectives --------------------------------------------------------------------------------------------- */
@@ -118,8 +118,7 @@ static void reduce(const char *name, trv_collective_t collective, const reduce_t
 {
     int code;
     MPI_Fint error = MPI_SUCCESS;
-    trv_mpi_span_t span;
-    trv_mpi_span_begin(&span, name);
+    const trv_mpi_span_t span = trv_mpi_span_begin(name);
     if (!falls_back() &&
         trv_mpi_intercept(&(trv_mpi_call_t){.reduction = &(trv_mpi_reduction_t){collective, input(sendbuf),
                                                                                 output(recvbuf), *count,
@@ -129,7 +128,7 @@ static void reduce(const char *name, trv_collective_t collective, const reduce_t
         error = code;
     else
         (*fallback)(sendbuf, recvbuf, count, datatype, op, comm, &error);
-    end(&span, true, comm);
+    end(span, NULL, comm);
     set_error(ierror, error);
 }
 
@@ -151,8 +150,7 @@ void mpi_reduce_scatter_(const void *sendbuf, void *recvbuf, const MPI_Fint *rec
 {
     int code;
     MPI_Fint error = MPI_SUCCESS;
-    trv_mpi_span_t span;
-    trv_mpi_span_begin(&span, "MPI_Reduce_scatter");
+    const trv_mpi_span_t span = trv_mpi_span_begin("MPI_Reduce_scatter");
     /* NOLINTNEXTLINE(misc-redundant-expression): integers of Fortran may be longer where MPI was built so */
     if (!falls_back() && sizeof(MPI_Fint) == sizeof(int) &&
         trv_preload_reduce_scatter(input(sendbuf), output(recvbuf), recvcounts, sizeof(int), PMPI_Type_f2c(*datatype),
@@ -160,7 +158,7 @@ void mpi_reduce_scatter_(const void *sendbuf, void *recvbuf, const MPI_Fint *rec
         error = code;
     else
         library.reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, &error);
-    end(&span, true, comm);
+    end(span, NULL, comm);
     set_error(ierror, error);
 }
 
@@ -169,8 +167,7 @@ void mpi_allgather_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fi
 {
     int code;
     MPI_Fint error = MPI_SUCCESS;
-    trv_mpi_span_t span;
-    trv_mpi_span_begin(&span, "MPI_Allgather");
+    const trv_mpi_span_t span = trv_mpi_span_begin("MPI_Allgather");
     if (!falls_back() &&
         trv_mpi_intercept(&(trv_mpi_call_t){.gather = &(trv_mpi_gather_t){input(sendbuf), output(recvbuf), *sendcount,
                                                                           *recvcount, PMPI_Type_f2c(*sendtype),
@@ -179,7 +176,7 @@ void mpi_allgather_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fi
         error = code;
     else
         library.allgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &error);
-    end(&span, true, comm);
+    end(span, NULL, comm);
     set_error(ierror, error);
 }
 
@@ -192,13 +189,12 @@ void mpi_barrier_(const MPI_Fint *comm, MPI_Fint *ierror)
 {
     int code;
     MPI_Fint error = MPI_SUCCESS;
-    trv_mpi_span_t span;
-    trv_mpi_span_begin(&span, "MPI_Barrier");
+    const trv_mpi_span_t span = trv_mpi_span_begin("MPI_Barrier");
     if (!falls_back() && barrier(PMPI_Comm_f2c(*comm), &code))
         error = code;
     else
         library.barrier(comm, &error);
-    end(&span, true, comm);
+    end(span, NULL, comm);
     set_error(ierror, error);
 }
 
@@ -326,40 +322,59 @@ SPELLINGS(mpi_barrier, MPI_BARRIER);
 #define NUMBER_ALLTOALLW          9, 10
 #define NUMBER_NEIGHBOR_ALLTOALLW 9, 10
 
-/* Defines the function mpi_<name>, which has N arguments and ierror, in all spellings. Argument C is the communicator. */
-#define FORWARD(name, NAME, LABEL, HAS_SCHEDULES, REPORT, C, N)                                                        \
+/* The arguments of a dispatched collective, whose parameters are a1, a2, … */
+#define FINT(a) (*(const MPI_Fint *)(a))
+#define REDUCTION_ARGUMENTS(COLLECTIVE)                                                                                \
+    (&(const trv_mpi_call_t){.reduction = &(const trv_mpi_reduction_t){COLLECTIVE, input(a1), output(a2), FINT(a3),    \
+                                                                       PMPI_Type_f2c(FINT(a4)),                        \
+                                                                       PMPI_Op_f2c(FINT(a5))}})
+#define CALL_ALLREDUCE            REDUCTION_ARGUMENTS(TRV_ALLREDUCE)
+#define CALL_REDUCE_SCATTER_BLOCK REDUCTION_ARGUMENTS(TRV_REDUCE_SCATTER)
+#define CALL_ALLGATHER                                                                                                 \
+    (&(const trv_mpi_call_t){.gather = &(const trv_mpi_gather_t){input(a1), output(a4), FINT(a2), FINT(a5),            \
+                                                                 PMPI_Type_f2c(FINT(a3)), PMPI_Type_f2c(FINT(a6))}})
+#define CALL_BARRIER (&(const trv_mpi_call_t)TRV_MPI_CALL_Barrier)
+
+/* Defines the function mpi_<name>, which has N arguments and ierror, in all spellings. Argument C is the communicator.
+ * `UNSUPPORTED`: see trv_mpi_intercept_end; if it is NULL, the call is reported. `CALL`: its arguments, or NULL. */
+#define FORWARD(name, NAME, LABEL, UNSUPPORTED, CALL, C, N)                                                            \
     void mpi_##name##_(P##N, MPI_Fint *ierror)                                                                         \
     {                                                                                                                  \
         static void (*_Atomic forward)(P##N, MPI_Fint *);                                                              \
         void (*function)(P##N, MPI_Fint *) = forward;                                                                  \
+        const char *unsupported = UNSUPPORTED;                                                                         \
         MPI_Fint error = MPI_SUCCESS;                                                                                  \
-        trv_mpi_span_t span;                                                                                           \
         if (!function) {                                                                                               \
             find("pmpi_" #name "_", &function);                                                                        \
             forward = function;                                                                                        \
         }                                                                                                              \
-        trv_mpi_span_begin(&span, LABEL);                                                                              \
-        if (REPORT)                                                                                                    \
-            trv_preload_report_fallback(LABEL, PMPI_Comm_f2c(*(const MPI_Fint *)a##C));                                \
+        const trv_mpi_span_t span = trv_mpi_span_begin(LABEL);                                                         \
+        if (!unsupported && trv_mpi_is_active())                                                                       \
+            trv_preload_report_fallback(LABEL, CALL, PMPI_Comm_f2c(FINT(a##C)));                                       \
         function(A##N, &error);                                                                                        \
-        end(&span, HAS_SCHEDULES, a##C);                                                                               \
+        end(span, unsupported, a##C);                                                                                  \
         set_error(ierror, error);                                                                                      \
     }                                                                                                                  \
     SPELLINGS(mpi_##name, MPI_##NAME);
 
-#define COUNTED_N(name, NAME, LABEL, C, N) FORWARD(name, NAME, LABEL, false, false, C, C)
-#define COUNTED_WITH(...)                  COUNTED_N(__VA_ARGS__)
-#define COUNTED(Name, name, NAME, FORM)    COUNTED_WITH(name, NAME, "MPI_" #Name, NUMBER_##FORM)
+#define BLOCKING_N(name, NAME, LABEL, C, N)      FORWARD(name, NAME, LABEL, TRV_MPI_NO_SCHEDULES, NULL, C, C)
+#define BLOCKING_WITH(...)                       BLOCKING_N(__VA_ARGS__)
+#define BLOCKING_COUNTED(Name, name, NAME, FORM) BLOCKING_WITH(name, NAME, "MPI_" #Name, NUMBER_##FORM)
 
-#define NONBLOCKING_N(name, NAME, LABEL, HAS_SCHEDULES, C, N)                                                          \
-    FORWARD(i##name, I##NAME, LABEL, HAS_SCHEDULES, HAS_SCHEDULES, C, N)
-#define NONBLOCKING_WITH(...)                       NONBLOCKING_N(__VA_ARGS__)
-#define NONBLOCKING(Name, name, NAME, FORM)         NONBLOCKING_WITH(name, NAME, "MPI_I" #name, true, NUMBER_##FORM)
-#define NONBLOCKING_COUNTED(Name, name, NAME, FORM) NONBLOCKING_WITH(name, NAME, "MPI_I" #name, false, NUMBER_##FORM)
+#define NONBLOCKING_N(name, NAME, LABEL, UNSUPPORTED, CALL, C, N)                                                      \
+    FORWARD(i##name, I##NAME, LABEL, UNSUPPORTED, CALL, C, N)
+#define NONBLOCKING_WITH(...) NONBLOCKING_N(__VA_ARGS__)
+#define NONBLOCKING(Name, name, NAME, FORM)                                                                            \
+    NONBLOCKING_WITH(name, NAME, "MPI_I" #name, NULL, CALL_##NAME, NUMBER_##FORM)
+#define NONBLOCKING_COUNTS(Name, name, NAME, FORM)                                                                     \
+    NONBLOCKING_WITH(name, NAME, "MPI_I" #name, NULL, NULL, NUMBER_##FORM)
+#define NONBLOCKING_COUNTED(Name, name, NAME, FORM)                                                                    \
+    NONBLOCKING_WITH(name, NAME, "MPI_I" #name, TRV_MPI_NO_SCHEDULES, NULL, NUMBER_##FORM)
 
-TRV_MPI_COUNTED(COUNTED)
-TRV_MPI_NEIGHBOR(COUNTED)
+TRV_MPI_COUNTED(BLOCKING_COUNTED)
+TRV_MPI_NEIGHBOR(BLOCKING_COUNTED)
 TRV_MPI_DISPATCHED(NONBLOCKING)
+TRV_MPI_REDUCE_SCATTER(NONBLOCKING_COUNTS)
 TRV_MPI_BARRIER(NONBLOCKING)
 TRV_MPI_COUNTED(NONBLOCKING_COUNTED)
 TRV_MPI_NEIGHBOR(NONBLOCKING_COUNTED)
