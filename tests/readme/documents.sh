@@ -31,6 +31,10 @@ picture docs/trivance-l-9.svg 9 --algorithm trivance-l
 picture docs/line-l-9m.svg 9m --algorithm line-l
 picture docs/line-l-4mx4m.svg 4mx4m --algorithm line-l:2
 picture docs/line-l-9-cut.svg 9 --cut 3:+0 --algorithm line-l
+picture docs/broadcast-9.svg 9 --collective=broadcast --algorithm=trivance-tree
+picture docs/disjoint-trees-3x3.svg 3x3 --collective=broadcast --algorithm=disjoint-trees:1:1 --rank=0
+picture docs/scatter-9.svg 9 --collective=scatter --algorithm=trivance-tree
+picture docs/alltoall-9.svg 9 --collective=alltoall --algorithm=trivance-tree --rank=0
 picture docs/star-l-4x4.svg 4x4 --algorithm=star:l:1.0/0.1/-1.0_2.1/0.2/2.-1:1 --rank=5
 
 version=$(sed -n 's/^project(trivance VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)

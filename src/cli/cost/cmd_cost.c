@@ -79,7 +79,8 @@ const cli_command_t cli_cost_command = {
     .more = cli_network_link_options,
     .repeated = CLI_NETWORK_REPEATED,
     .examples = "trivance cost 27 --algorithm=trivance-l,trivance-b,ring\n"
-                "trivance cost 16x16x16 --bytes=32K,8M --bandwidth=1.6Tb/s --hop=200ns\n",
+                "trivance cost 16x16x16 --bytes=32K,8M --bandwidth=1.6Tb/s --hop=200ns\n"
+                "trivance cost 9 --collective=reduce --root=4 --bytes=64K\n",
 };
 
 static int measure(const cli_cost_options_t *options, trv_schedule_t *schedule, cli_cost_entry_t *entry)

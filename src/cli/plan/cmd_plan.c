@@ -118,7 +118,8 @@ const cli_command_t cli_plan_command = {
                 "trivance plan 4x4 --chain=1.0/0.1/-1.0_2.1/0.2/2.-1\n"
                 "trivance plan 16x16 --all-sizes --bandwidth=200Gb/s --plot=plans.svg\n"
                 "trivance plan 8x8 --bytes=128K --why --consistent\n"
-                "trivance plan 16x16 --nodes=0-9,16-25,32-40 --bytes=32\n",
+                "trivance plan 16x16 --nodes=0-9,16-25,32-40 --bytes=32\n"
+                "trivance plan 8x8 --collective=broadcast --root=3 --bytes=1M --limit\n",
 };
 
 typedef enum plan_format { TEXT, SVG, JSON } plan_format_t;

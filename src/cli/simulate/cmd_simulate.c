@@ -99,7 +99,8 @@ const cli_command_t cli_simulate_command = {
                 "trivance simulate 8x8 --algorithm=all --bytes=1K,64K,4M --ranking\n"
                 "trivance simulate 8x8 --slow-link=0:+0:4x\n"
                 "trivance simulate 8x8 --bytes=1K:64M --plot=times.svg\n"
-                "trivance plan 8x8 --format=json | trivance simulate --schedule=-\n",
+                "trivance plan 8x8 --format=json | trivance simulate --schedule=-\n"
+                "trivance simulate 8x8 --collective=alltoall --bytes=1K:64K:x4\n",
 };
 
 /* The options that were given, as far as defaults of others depend on them. */

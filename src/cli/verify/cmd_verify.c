@@ -66,7 +66,8 @@ const cli_command_t cli_verify_command = {
     .examples = "trivance verify 9 3x3 8x8\n"
                 "trivance verify 27x27 --algorithm=trivance --method=random\n"
                 "trivance verify 3x9 --cut=4:+1\n"
-                "trivance plan 9 --format=json -o nine.json && trivance verify --schedule=nine.json\n",
+                "trivance plan 9 --format=json -o nine.json && trivance verify --schedule=nine.json\n"
+                "trivance verify 3x3 --collective=all\n",
 };
 
 typedef struct options {
