@@ -74,15 +74,16 @@ int cli_output_end(cli_output_t *output, int code)
 }
 
 /* The page draws its own charts. */
-int cli_plot_check(const char *path)
+int cli_plot_check(const char *path, const char *output)
 {
+    (void)output;
     return trv_fail(TRV_ERR_UNSUPPORTED, "--plot=%.60s: the explorer draws no files; leave out --plot", path);
 }
 
 int cli_plot_draw(const char *path, const cli_plot_t *plot)
 {
     (void)plot;
-    return cli_plot_check(path);
+    return cli_plot_check(path, NULL);
 }
 
 int cli_output_write(const char *path, int (*write)(void *context, FILE *out), void *context)

@@ -26,9 +26,10 @@ extern "C" {
 /* The functions of a transport. Requests have the slots 0 … requests - 1; each slot holds one operation at a time.
  * Messages of the same (sender, receiver, tag) match in call order. Functions return 0 or a negative TRV_ERR_*;
  * `test` returns 1 if the operation in the slot is complete and 0 if it is not. A send may complete before the
- * receiver posts its receive, but need not; its buffer must not be modified until it completes. `cancel` abandons a
- * pending operation, or the rest of a `send` that has failed (error paths only). It returns 0 when nothing accesses the operation's buffer any more, or 1 for
- * a send that cannot be cancelled and may still read its buffer; the plan then neither frees nor reuses its scratch.
+ * receiver posts its receive, but need not; its buffer must not be modified until it completes. `cancel` (error paths
+ * only) abandons the operation of a slot: a pending one, or a `send` that has failed, of which a part may have been
+ * posted, or nothing; then it returns 0. It returns 0 when nothing accesses the operation's buffer any more, or 1 for a
+ * send that cannot be cancelled and may still read its buffer; the plan then neither frees nor reuses its scratch.
  * Tags are 0 … tags - 1, as passed to `open`: at most TRV_PLAN_TAGS_MAX, and one more (the first) with
  * trv_plan_options_t.check. Plans do not send empty messages.
  *

@@ -1,8 +1,7 @@
 /*
- * Trivance without MPI: the processes of a job connect through the address of rank 0, and run AllReduce,
- * Reduce-Scatter, AllGather, broadcasts and point-to-point messages over libfabric. Each message of a schedule uses the
- * network interface of the port that the schedule assigns to it. Link libtrivance_net (pkg-config trivance-net, CMake
- * trivance::net).
+ * Trivance without MPI: the processes of a job connect through the address of rank 0, and run collectives and
+ * point-to-point messages over libfabric. Each message of a schedule uses the network interface of the port that the
+ * schedule assigns to it. Link libtrivance_net (pkg-config trivance-net, CMake trivance::net).
  *
  *     trv_net_t *net;
  *     if (trv_net_init(&net, NULL) != 0 ||             // MASTER_ADDR, MASTER_PORT, RANK, WORLD_SIZE, TRIVANCE_SECRET
@@ -126,14 +125,21 @@ TRV_API int trv_net_comm_set(trv_net_comm_t *comm, const char *torus, const char
 
 /* ---- Collectives ------------------------------------------------------------------------------------------------- */
 
-/* Counts are in elements: of the whole vector for AllReduce, of one rank's block for Reduce-Scatter and AllGather (the
- * input of the former and the output of the latter have size * count elements). input == output means in place: for
- * Reduce-Scatter the result is at the start of the buffer, for AllGather rank r's block is read from block r of the
- * output. Otherwise the buffers must not overlap.
+/* Counts are in elements: of the whole vector for AllReduce and reduce, of one rank's block for the other collectives
+ * (the input of Reduce-Scatter, scatter and all-to-all, and the output of AllGather, gather and all-to-all, have
+ * size * count elements). All ranks pass the same root, which is one of the communicator's ranks.
  *
- * In the first call with an operation signature (collective, type, operation) and class of sizes on a communicator,
- * rank 0 selects an algorithm and broadcasts its choice; later calls with any count in the class neither select nor
- * allocate. */
+ * input == output means in place: for Reduce-Scatter the result is at the start of the buffer; for AllGather, and for
+ * gather on the root, rank r's block is read from block r of the output; for scatter on the root, its own block stays in
+ * the input. Otherwise the buffers must not overlap. Only the root has an output of reduce and gather, and an input of
+ * scatter; the other ranks may pass NULL, and what they pass is not accessed.
+ *
+ * In the first call with an operation signature (collective, type, operation), root and class of sizes on a
+ * communicator, rank 0 selects an algorithm and broadcasts its choice; later calls with any count in the class neither
+ * select nor allocate. A communicator keeps the 256 that were used last.
+ *
+ * A rank may return from a call with a root before other ranks have called it, with which it exchanges no messages or
+ * which only receive; at most 64 calls ahead of those. */
 TRV_API int trv_net_allreduce(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
                               trv_op_t op);
 TRV_API int trv_net_reduce_scatter(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
@@ -141,15 +147,26 @@ TRV_API int trv_net_reduce_scatter(trv_net_comm_t *comm, const void *input, void
 TRV_API int trv_net_allgather(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type);
 /* Returns when all ranks have called it. */
 TRV_API int trv_net_barrier(trv_net_comm_t *comm);
-/* Copies the buffer of root to the buffers of all other ranks. */
+/* Copies the buffer of the root to the buffers of all other ranks. */
 TRV_API int trv_net_broadcast(trv_net_comm_t *comm, void *buffer, size_t bytes, int root);
+/* The root receives the result. Inputs are not changed, except in place on the root. */
+TRV_API int trv_net_reduce(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
+                           trv_op_t op, int root);
+/* Rank r receives block r of the root's input. */
+TRV_API int trv_net_scatter(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
+                            int root);
+/* The root receives the input of rank r as block r of its output. */
+TRV_API int trv_net_gather(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
+                           int root);
+/* Rank r receives block r of the input of rank s as block s of its output. */
+TRV_API int trv_net_alltoall(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type);
 
 /* ---- Messages ---------------------------------------------------------------------------------------------------- */
 
 /* Messages between two ranks with the same tag (0 … TRV_NET_TAG_MAX) on the same communicator match in order. The
  * receiver specifies the exact length; a message of another length breaks the net. 0 bytes are allowed. A rank may send
  * to itself if it does not wait for the send before it receives. A send may complete before its receive is posted; at
- * most 64 messages, and at most 64 broadcasts, to a rank do so. Messages are sent at once, so receives may be posted in
+ * most 64 messages to a rank do so. Messages are sent at once, so receives may be posted in
  * any order; but a send that is more than 64 messages ahead completes only after the messages before it have been
  * received. */
 #define TRV_NET_TAG_MAX 0x7fffff
@@ -169,6 +186,14 @@ TRV_API int trv_net_allgather_start(trv_net_comm_t *comm, const void *input, voi
 TRV_API int trv_net_barrier_start(trv_net_comm_t *comm, trv_net_request_t *request);
 TRV_API int trv_net_broadcast_start(trv_net_comm_t *comm, void *buffer, size_t bytes, int root,
                                     trv_net_request_t *request);
+TRV_API int trv_net_reduce_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
+                                 trv_op_t op, int root, trv_net_request_t *request);
+TRV_API int trv_net_scatter_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
+                                  int root, trv_net_request_t *request);
+TRV_API int trv_net_gather_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
+                                 int root, trv_net_request_t *request);
+TRV_API int trv_net_alltoall_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
+                                   trv_net_request_t *request);
 TRV_API int trv_net_send_start(trv_net_comm_t *comm, const void *data, size_t bytes, int peer, int tag,
                                trv_net_request_t *request);
 TRV_API int trv_net_receive_start(trv_net_comm_t *comm, void *data, size_t bytes, int peer, int tag,
@@ -195,6 +220,7 @@ typedef struct trv_net_plan_options {
                                        should have passed trv_verify; or NULL */
     const trv_elements_t *elements; /* user-defined elements and reduction, which replace type and op; the reduction
                                        must be commutative and associative; or NULL */
+    int root;                       /* of a collective with a root; otherwise 0 */
 } trv_net_plan_options_t;
 #define TRV_NET_PLAN_OPTIONS .size = sizeof(trv_net_plan_options_t)
 

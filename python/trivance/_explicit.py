@@ -136,7 +136,7 @@ def _messages(torus: Torus, table: Any, collective: str) -> Columns:
     for port in m["port"][np.array(torus.dims)[m["port"] // 2] == 1]:
         raise L.ArgumentError(f"port {port} leads nowhere: that dimension of {torus} has size 1")
     if "to_reg" not in m:
-        m["to_reg"] = np.zeros_like(m["step"]) if collective == "allgather" else _own_registers(m)
+        m["to_reg"] = _own_registers(m) if collective in L.REDUCING else np.zeros_like(m["step"])
     return _sorted(m, (*_MESSAGE, *_PART, "unit"))
 
 
@@ -175,7 +175,7 @@ def _units_of(torus: Torus, collective: str, given: Any, least: int) -> int:
     units = least if given is None else to_int(given, "units", 1, UNITS_MAX)
     if units < least:
         raise L.ArgumentError(f"there are {units} units and a row has unit {least - 1}; units are 0 to {units - 1}")
-    if collective == "allreduce" or units % torus.size == 0:
+    if collective not in L.BLOCKED or units % torus.size == 0:
         return units
     if given is not None:
         raise L.ArgumentError(f"there are {units} units; for {collective} they are a multiple of the {torus.size} ranks")
@@ -183,7 +183,7 @@ def _units_of(torus: Torus, collective: str, given: Any, least: int) -> int:
 
 
 def create(torus: Torus, messages: Any, combines: Any, name: str, collective: str, units: Optional[int], exact: bool,
-           consistent: bool, weights: Optional[Sequence[int]], mirrored: int) -> Optional[int]:
+           consistent: bool, weights: Optional[Sequence[int]], mirrored: int, root: int) -> Optional[int]:
     """See `Schedule.from_messages`. Returns the library's schedule."""
     code = L.collective_code(collective)
     m = _messages(torus, messages, collective)
@@ -206,7 +206,7 @@ def create(torus: Torus, messages: Any, combines: Any, name: str, collective: st
             raise L.ArgumentError(f"there are {len(checked)} weights for {streams} streams; each stream has one")
         weight = L.array(c.c_int, checked)
     options = L.ExplicitOptions(
-        size=c.sizeof(L.ExplicitOptions), collective=code, streams=streams, steps=steps, units=units,
+        size=c.sizeof(L.ExplicitOptions), collective=code, root=root, streams=streams, steps=steps, units=units,
         registers=max(1, count(m["from_reg"], m["to_reg"], k["dst"], k["sources"])), exactness=0 if to_bool(exact, "exact") else 1,
         consistent=to_bool(consistent, "consistent"), messages_per_port=_per_port(m),
         mirrored_streams=to_int(mirrored, "mirrored", 0, streams), weight=weight)

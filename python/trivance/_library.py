@@ -17,7 +17,11 @@ from ._progress import CALLBACK, run
 #: Of this package, and so of the libraries that it works with. The release sets it with that of the project.
 __version__ = "0.3.0"
 
-COLLECTIVES = ("allreduce", "reduce-scatter", "allgather")
+COLLECTIVES = ("allreduce", "reduce-scatter", "allgather", "broadcast", "reduce", "scatter", "gather", "alltoall")
+#: Collectives in which data is combined; with one block of the vector for each rank; and with a root.
+REDUCING = ("allreduce", "reduce-scatter", "reduce")
+BLOCKED = ("reduce-scatter", "allgather", "scatter", "gather", "alltoall")
+ROOTED = ("broadcast", "reduce", "scatter", "gather")
 SYMMETRIES = ("none", "parity", "translation")
 ORDERS = ("snake", "thirds", "rows")
 
@@ -205,7 +209,7 @@ class Messages(c.Structure):
 
 class ExplicitOptions(c.Structure):
     _fields_ = _declared(
-        "size_t size; int collective, streams, steps, registers; int64_t units; int symmetry, exactness; bool consistent; "
+        "size_t size; int collective, root, streams, steps, registers; int64_t units; int symmetry, exactness; bool consistent; "
         "int messages_per_port, mirrored_streams; int64_t *position; int *weight")
 
 
@@ -229,14 +233,14 @@ _LETTERS = {"P": c.c_void_p, "s": c.c_char_p, "i": c.c_int, "I": c.c_uint, "q": 
 CORE: Dict[Any, str] = {
     c.c_int: """torus_parse sP, torus_init PiP, torus_set_lines PI, torus_rank PP, algorithms_count, algorithm_symmetry P,
         algorithm_exactness P, algorithm_colour P, algorithm_supports PPi, network_check P, order_nodes PiiP,
-        schedule_create_on PPsii, schedule_embed PPPP, schedule_collective P, schedule_streams P, schedule_steps P,
+        schedule_create_on PPsii, schedule_embed PPPP, schedule_collective P, schedule_root P, schedule_streams P, schedule_steps P,
         schedule_registers P, schedule_symmetry P, schedule_exactness P, schedule_weight Pi, schedule_step PiiiP,
         schedule_messages PQPFP, explicit_create PPsP, explicit_message PiiiiiiiiP, explicit_combine PiiiiiPqP,
         verify_on PPiPFP, cost_measure PP, cost_time_ns PPQP, limit_find PPiiQQP, simulator_create PP, simulate PPQP,
         simulate_bound_ns PPQP, planner_best PiiQPPP, planner_create PPiiPP, planner_rank PQiP, planner_time PQsP,
         planner_nodes PiPiiQPPiP""",
     c.c_bool: """algorithm_consistent P, algorithm_in_rank_order P, algorithm_latency_optimal P, algorithm_baseline P,
-        schedule_consistent P, schedule_mirrored Pi""",
+        algorithm_has_collective Pi, schedule_consistent P, schedule_mirrored Pi""",
     c.c_int64: "schedule_units P, blocks_count P",
     c.c_char_p: """last_error, version, schedule_name P, algorithm_name P, algorithm_family P, algorithm_title P,
         algorithm_source P, algorithm_sizes P, algorithm_use P, algorithm_steps_formula P, algorithm_bytes_formula P,

@@ -276,19 +276,22 @@ class Network:
         """The same network but for some parameters."""
         return Network(self.torus if torus is None else torus, **{**self.options, **changes})
 
-    def plan(self, size: Bytes, collective: str = "allreduce", *, progress: Progress = None, **constraints: Any) -> "Choice":
+    def plan(self, size: Bytes, collective: str = "allreduce", *, root: int = 0, progress: Progress = None,
+             **constraints: Any) -> "Choice":
         """The fastest schedule for a size; see `trivance.plan`."""
         from .planner import plan
-        return plan(self, size, collective, progress=progress, **constraints)
+        return plan(self, size, collective, root=root, progress=progress, **constraints)
 
-    def limit(self, size: Bytes, collective: str = "allreduce") -> "Limit":
+    def limit(self, size: Bytes, collective: str = "allreduce", *, root: int = 0) -> "Limit":
         """Lower bounds on the time of any schedule on the whole torus.
 
         Parameters
         ----------
         size : int or str
             Of the vector, in bytes.
-        collective : {"allreduce", "reduce-scatter", "allgather"}
+        collective : str
+        root : int
+            Of a broadcast, reduce, scatter or gather.
 
         Returns
         -------
@@ -300,7 +303,7 @@ class Network:
             The network has `nodes`.
         """
         from .planner import find_limit
-        return find_limit(self, size, collective)
+        return find_limit(self, size, collective, root)
 
     def explore(self, size: Bytes = "64KiB", *, width: Union[int, str] = "100%", height: Union[int, str] = 720) -> Any:
         """The explorer with this network, or its set of nodes, as an ``IPython.display.IFrame`` for Jupyter.
@@ -392,6 +395,11 @@ def _check_options(options: L.SimulateOptions) -> None:
     plain.slow_rank = L.array(L.SlowRank, [(0, one.factor) for one in factors])
     plain.slow_links = plain.shared_paths = 0
     L.check(L.lib.simulate(_one_rank(), c.byref(plain), 1, c.byref(L.Simulation())))
+
+
+def to_root(root: Any, torus: Torus) -> int:
+    """A rank that is the root of a collective; the library rejects one that is not 0 where there is no root."""
+    return to_int(root, "root", 0, torus.size - 1)
 
 
 def as_network(network: Union[Network, TorusLike]) -> Network:

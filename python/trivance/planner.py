@@ -3,12 +3,12 @@ from __future__ import annotations
 
 import ctypes as c
 import threading
-from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
 from . import _library as L
 from ._progress import Progress, watch
 from ._units import Bytes, to_bool, to_bytes, to_int
-from .network import Network, Torus, TorusLike, as_network
+from .network import Network, Torus, TorusLike, as_network, to_root
 
 if TYPE_CHECKING:
     from .schedule import Schedule
@@ -38,6 +38,8 @@ class Algorithm(NamedTuple):
     exact, consistent, in_rank_order, latency_optimal : bool
         Whether contributions arrive exactly once; whether all ranks end with the same bits; whether sums are in the order
         of ranks; whether whole vectors are sent.
+    collectives : tuple of str
+        Those that it supports.
     baseline : bool
         Whether the figures compare Trivance with its family; ``colour`` is the number of its colour there, or 0.
     """
@@ -58,6 +60,7 @@ class Algorithm(NamedTuple):
     latency_optimal: bool
     baseline: bool
     colour: int
+    collectives: Tuple[str, ...]
 
     def supports(self, torus: TorusLike, collective: str = "allreduce") -> bool:
         """Whether it supports a torus and a collective."""
@@ -74,10 +77,11 @@ class Algorithm(NamedTuple):
 def _algorithm(pointer: int) -> Algorithm:
     """An algorithm from the library's functions, which are called as the fields."""
     fields: Dict[str, Any] = {}
-    for field in Algorithm._fields:
+    for field in Algorithm._fields[:-1]:
         function = {"steps": "steps_formula", "bytes": "bytes_formula", "exact": "exactness"}.get(field, field)
         value = getattr(L.lib, "algorithm_" + function)(pointer)
         fields[field] = value.decode() if isinstance(value, bytes) else value
+    fields["collectives"] = tuple(name for i, name in enumerate(L.COLLECTIVES) if L.lib.algorithm_has_collective(pointer, i))
     return Algorithm(**{**fields, "symmetry": L.SYMMETRIES[fields["symmetry"]], "exact": fields["exact"] == 0})
 
 
@@ -119,7 +123,7 @@ class Limit(NamedTuple):
     steps: float
 
 
-def find_limit(network: Network, size: Bytes, collective: str) -> Limit:
+def find_limit(network: Network, size: Bytes, collective: str, root: int = 0) -> Limit:
     """See `Network.limit`."""
     if network.nodes is not None:
         raise L.UnsupportedError("there are lower bounds for whole networks only; make the network without nodes")
@@ -127,7 +131,7 @@ def find_limit(network: Network, size: Bytes, collective: str) -> Limit:
     hop_ns = o.link_latency_ns + o.router_in_ns + o.router_out_ns
     ends_ns = 2 * o.host_latency_ns + o.router_in_ns + o.router_out_ns
     L.check(L.lib.limit_find(c.byref(network._network), c.byref(L.Hockney(o.bandwidth_bps, o.alpha_ns + ends_ns, hop_ns)),
-                             L.collective_code(collective), 0, to_bytes(size), o.packet_bytes if o.delivery == 0 else 0,
+                             L.collective_code(collective), to_root(root, network.torus), to_bytes(size), o.packet_bytes if o.delivery == 0 else 0,
                              c.byref(found)))
     return Limit(*(getattr(found, name + "_ns") / 1e9 for name in Limit._fields))
 
@@ -155,6 +159,8 @@ class Choice(NamedTuple):
         That of the algorithm; for a set of nodes the line or ring with one rank per node, or the torus that a box of nodes forms.
     order : {"snake", "thirds", "rows"}, or None
         For a set of nodes their order (``trv_order_t``).
+    root : int
+        Of a collective with a root, otherwise 0.
     """
 
     name: str
@@ -170,17 +176,18 @@ class Choice(NamedTuple):
     network: Network
     torus: Torus
     order: Optional[str] = None
+    root: int = 0
 
     @property
     def limit(self) -> float:
         """A lower bound on the time of any schedule, in seconds; see `Network.limit`."""
-        return find_limit(self.network, self.size, self.collective).time
+        return find_limit(self.network, self.size, self.collective, self.root).time
 
     def schedule(self) -> "Schedule":
         """The schedule; for a set of nodes as it runs on the whole network."""
         from .schedule import Schedule
         if self.order is None:
-            return Schedule(self.name, self.network, self.collective)
+            return Schedule(self.name, self.network, self.collective, self.root)
         return Schedule._on_nodes(self)
 
     def __repr__(self) -> str:
@@ -194,7 +201,9 @@ class Planner(L.Handle):
     Parameters
     ----------
     network : Network, Torus, str, int or sequence of int
-    collective : {"allreduce", "reduce-scatter", "allgather"}
+    collective : str
+    root : int
+        Of a broadcast, reduce, scatter or gather; for a set of nodes the root's place in their order.
     consistent : bool
         The same bits on all ranks, also for floating point.
     idempotent : bool
@@ -205,12 +214,14 @@ class Planner(L.Handle):
         Maximum messages of a stream that leave a rank by one port in a step.
     """
 
-    __slots__ = ("network", "collective", "_code", "_constraints", "_lock")
+    __slots__ = ("network", "collective", "root", "_code", "_constraints", "_lock")
     _destroy = "planner_destroy"
 
-    def __init__(self, network: Union[Network, TorusLike], collective: str = "allreduce", *, consistent: bool = False,
-                 idempotent: bool = False, memory: Optional[Bytes] = None, messages_per_port: Optional[int] = None) -> None:
+    def __init__(self, network: Union[Network, TorusLike], collective: str = "allreduce", *, root: int = 0,
+                 consistent: bool = False, idempotent: bool = False, memory: Optional[Bytes] = None,
+                 messages_per_port: Optional[int] = None) -> None:
         self.network, self.collective, self._code = as_network(network), collective, L.collective_code(collective)
+        self.root = to_root(root, self.network.torus)
         self._constraints = L.PlannerConstraints(
             c.sizeof(L.PlannerConstraints), to_bool(consistent, "consistent"), to_bool(idempotent, "idempotent"),
             0 if memory is None else to_bytes(memory, "memory"),
@@ -224,7 +235,7 @@ class Planner(L.Handle):
             return self.rank(size, 1, progress)[0]
         planned, count = L.PlannerChoice(), to_bytes(size)
         with watch(progress, "planning"):
-            L.call(L.lib.planner_best, c.byref(self.network.torus._struct), self._code, 0, count,
+            L.call(L.lib.planner_best, c.byref(self.network.torus._struct), self._code, self.root, count,
                    c.byref(self.network._options), c.byref(self._constraints), c.byref(planned))
         return self._choice(count, planned)
 
@@ -238,8 +249,8 @@ class Planner(L.Handle):
                     found = L.call(L.lib.planner_rank, self._candidates(), count, number, plans)
                 return [self._choice(count, one) for one in plans[:found]]
             placed = (L.PlannerNodeChoice * number)()
-            found = L.call(L.lib.planner_nodes, c.byref(net.torus._struct), len(net.nodes), net._nodes, self._code, 0, count,
-                           c.byref(net._options), c.byref(self._constraints), number, placed)
+            found = L.call(L.lib.planner_nodes, c.byref(net.torus._struct), len(net.nodes), net._nodes, self._code, self.root,
+                           count, c.byref(net._options), c.byref(self._constraints), number, placed)
             return [self._choice(count, one.choice, Torus._of(one.torus), L.ORDERS[one.order]) for one in placed[:found]]
 
     def time(self, size: Bytes, name: str) -> Choice:
@@ -261,8 +272,8 @@ class Planner(L.Handle):
         if self._pointer is None:
             pointer = c.c_void_p()
             try:
-                L.call(L.lib.planner_create, c.byref(pointer), c.byref(self.network.torus._struct), self._code, 0,
-                       c.byref(self.network._options), c.byref(self._constraints))
+                L.call(L.lib.planner_create, c.byref(pointer), c.byref(self.network.torus._struct), self._code,
+                       self.root, c.byref(self.network._options), c.byref(self._constraints))
             finally:
                 self._pointer = pointer.value
         return self._pointer
@@ -270,22 +281,26 @@ class Planner(L.Handle):
     def _choice(self, size: int, plan: L.PlannerChoice, torus: Optional[Torus] = None, order: Optional[str] = None) -> Choice:
         return Choice(plan.algorithm.decode(), plan.steps, plan.time_ns / 1e9, plan.alpha_ns / 1e9, plan.hops_ns / 1e9,
                       plan.transmission_ns / 1e9, plan.consistent, plan.modelled, size, self.collective, self.network,
-                      torus or self.network.torus, order)
+                      torus or self.network.torus, order, self.root)
 
     def __repr__(self) -> str:
-        return f"Planner({self.network!r}, {self.collective!r})"
+        root = f", root={self.root}" if self.root else ""
+        return f"Planner({self.network!r}, {self.collective!r}{root})"
 
 
-def plan(network: Union[Network, TorusLike], size: Bytes, collective: str = "allreduce", *, progress: Progress = None,
-         **constraints: Any) -> Choice:
+def plan(network: Union[Network, TorusLike], size: Bytes, collective: str = "allreduce", *, root: int = 0,
+         progress: Progress = None, **constraints: Any) -> Choice:
     """The fastest schedule for a size. Answers are kept, so that a repeated question takes microseconds.
 
     Parameters
     ----------
     network : Network, Torus, str, int or sequence of int
     size : int or str
-        Of the vector, in bytes; for reduce-scatter and allgather of all blocks together.
-    collective : {"allreduce", "reduce-scatter", "allgather"}
+        Of the vector, in bytes; where it consists of blocks, for example for an allgather, of all blocks together.
+    collective : str
+        "allreduce", "reduce-scatter", "allgather", "broadcast", "reduce", "scatter", "gather" or "alltoall".
+    root : int
+        Of a broadcast, reduce, scatter or gather; for a set of nodes the root's place in their order.
     progress : callable, bool or None
         See `Schedule.verify`.
     **constraints
@@ -300,4 +315,4 @@ def plan(network: Union[Network, TorusLike], size: Bytes, collective: str = "all
     UnsupportedError
         No schedule satisfies the constraints; the sentence names the constraints that exclude all.
     """
-    return Planner(network, collective, **constraints).best(size, progress)
+    return Planner(network, collective, root=root, **constraints).best(size, progress)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator, List, NamedTuple, Opt
 from . import _library as L
 from ._progress import Progress, callback, run, watch
 from ._units import Bytes, Rate, Time, to_bool, to_bps, to_bytes, to_int, to_ns
-from .network import Network, Torus, TorusLike, as_network
+from .network import Network, Torus, TorusLike, as_network, to_root
 
 if TYPE_CHECKING:
     import numpy as np
@@ -105,11 +105,16 @@ class Schedule(L.Handle):
         Of an algorithm, with parameters where it takes any: ``"trivance-b"``, ``"hybrid:4x8"``.
     network : Network, Torus, str, int or sequence of int
         What it is made for. Links of a network that are cut are avoided.
-    collective : {"allreduce", "reduce-scatter", "allgather"}
+    collective : str
+        "allreduce", "reduce-scatter", "allgather", "broadcast", "reduce", "scatter", "gather" or "alltoall".
+    root : int
+        Of a broadcast, reduce, scatter or gather.
 
     Attributes
     ----------
     name, collective : str
+    root : int
+        Of a collective with a root, otherwise 0.
     network : Network
         What it was made for.
     torus : Torus
@@ -145,17 +150,18 @@ class Schedule(L.Handle):
     (12, 34992)
     """
 
-    __slots__ = ("name", "collective", "network", "torus", "steps", "streams", "weights", "mirrored", "units", "registers",
-                 "exact", "consistent", "symmetry", "has_blocks", "_vector_bytes", "_choice")
+    __slots__ = ("name", "collective", "root", "network", "torus", "steps", "streams", "weights", "mirrored", "units",
+                 "registers", "exact", "consistent", "symmetry", "has_blocks", "_vector_bytes", "_choice")
     _destroy = "schedule_destroy"
 
-    def __init__(self, name: str, network: Union[Network, TorusLike], collective: str = "allreduce") -> None:
+    def __init__(self, name: str, network: Union[Network, TorusLike], collective: str = "allreduce",
+                 root: int = 0) -> None:
         net, pointer = as_network(network), c.c_void_p()
         if net.nodes is not None:
             raise L.UnsupportedError("schedules by name are for whole networks; for a set of nodes use "
                                      "network.plan('1MiB').schedule()")
         L.check(L.lib.schedule_create_on(c.byref(pointer), c.byref(net._network), L.text(name, "the name of an algorithm"),
-                                         L.collective_code(collective), 0))
+                                         L.collective_code(collective), to_root(root, net.torus)))
         self._take(pointer.value, net)
 
     def _take(self, pointer: Optional[int], network: Optional[Network], has_blocks: bool = True,
@@ -164,6 +170,7 @@ class Schedule(L.Handle):
         self._choice: Optional["Choice"] = None  # for a set of nodes
         self.name: str = L.lib.schedule_name(pointer).decode(errors="replace")
         self.collective: str = L.COLLECTIVES[L.lib.schedule_collective(pointer)]
+        self.root: int = L.lib.schedule_root(pointer)
         self.torus = Torus._of(L.lib.schedule_torus(pointer).contents)
         self.network: Network = network or Network(self.torus)
         self.steps: int = L.lib.schedule_steps(pointer)
@@ -185,7 +192,7 @@ class Schedule(L.Handle):
     @classmethod
     def _on_nodes(cls, choice: "Choice") -> "Schedule":
         """The schedule of a choice for a set of nodes, on the whole network."""
-        network, own, pointer = choice.network, cls(choice.name, choice.torus, choice.collective), c.c_void_p()
+        network, own, pointer = choice.network, cls(choice.name, choice.torus, choice.collective, choice.root), c.c_void_p()
         nodes = L.array(c.c_int, network.nodes or ())
         L.check(L.lib.order_nodes(c.byref(network._network), L.ORDERS.index(str(choice.order)), len(nodes), nodes))
         embedded, own._pointer = own._pointer, None  # of which the library takes ownership
@@ -198,7 +205,7 @@ class Schedule(L.Handle):
     def from_messages(cls, torus: Union[Network, TorusLike], messages: Any, combines: Any = None, *,
                       name: str = "custom", collective: str = "allreduce", units: Optional[int] = None,
                       exact: bool = True, consistent: bool = False, weights: Optional[Sequence[int]] = None,
-                      mirrored: int = 0) -> "Schedule":
+                      mirrored: int = 0, root: int = 0) -> "Schedule":
         """A schedule of your own, from a table of what is sent.
 
         Parameters
@@ -218,20 +225,22 @@ class Schedule(L.Handle):
             unit     of the slice; -1 for all units                              -1
             from_reg register that it is read from                               0
             to_reg   register that it is written to                              1, 2, …: one for each
-                                                                                 message of the step
+                                                                                 message of the step; 0 where
+                                                                                 nothing is reduced
             nic      port whose network interface injects the message            -1: that of the port
             ======== =========================================================== =======================
 
         combines : structured array, pandas.DataFrame, mapping of columns, or None
             Reductions in their order: ``step``, ``rank``, ``sources`` (registers that are added from left to right, in
             one joint reduction; a list, or a row of a 2-D column with -1 for none), ``dst`` (0), ``unit`` (-1: all),
-            ``stream`` (0). None: what arrives in other registers than 0 is added to register 0 after each step; for an
-            allgather and where ``to_reg`` is 0 there is nothing to add.
+            ``stream`` (0). None: what arrives in other registers than 0 is added to register 0 after each step; where
+            ``to_reg`` is 0 there is nothing to add.
         name : str
-        collective : {"allreduce", "reduce-scatter", "allgather"}
+        collective : str
         units : int
-            Of a slice; by default 1 more than the largest unit. For reduce-scatter and allgather a multiple of the ranks:
-            unit u belongs to rank u // (units // ranks).
+            Of a slice; by default 1 more than the largest unit. For reduce-scatter, allgather, scatter, gather and alltoall
+            a multiple of the ranks: unit u belongs to rank u // (units // ranks). In an alltoall that is the displacement
+            from a unit's source to its destination, and not a rank.
         exact : bool
             The claim that contributions arrive exactly once; otherwise at least once.
         consistent : bool
@@ -240,6 +249,8 @@ class Schedule(L.Handle):
             Of the streams: a slice is the weight's share of the vector.
         mirrored : int
             Streams, the last ones, whose routes break ties the other way.
+        root : int
+            Of a broadcast, reduce, scatter or gather.
 
         Returns
         -------
@@ -265,7 +276,7 @@ class Schedule(L.Handle):
         from ._explicit import create
         network = as_network(torus)
         return cls._of(create(network.torus, messages, combines, name, collective, units, exact, consistent, weights,
-                              mirrored), network)
+                              mirrored, to_root(root, network.torus)), network)
 
     @classmethod
     def from_file(cls, path: Union[str, "os.PathLike[str]"]) -> "Schedule":
@@ -421,7 +432,7 @@ class Schedule(L.Handle):
     def _verify_nodes(self, choice: "Choice", network: Network, method: str, progress: Progress) -> Proof:
         """Verifies the schedule of the set's own torus; the simulator finds routes that pass a cut link."""
         from .simulation import Simulator
-        proof = Schedule(choice.name, choice.torus, choice.collective).verify(None, method, progress)
+        proof = Schedule(choice.name, choice.torus, choice.collective, choice.root).verify(None, method, progress)
         try:
             Simulator(self, network).time(1)
         except L.UnsupportedError as error:
@@ -542,4 +553,5 @@ class Schedule(L.Handle):
 
     def __repr__(self) -> str:
         collective = "" if self.collective == "allreduce" else f", {self.collective!r}"
-        return f"Schedule({self.name!r}, {str(self.torus)!r}{collective})"
+        root = f", root={self.root}" if self.root else ""
+        return f"Schedule({self.name!r}, {str(self.torus)!r}{collective}{root})"

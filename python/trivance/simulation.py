@@ -263,7 +263,7 @@ def _members(name: str) -> List[str]:
 
 
 def compare(network: Union[Network, TorusLike], algorithms: Union[str, Iterable[str]], sizes: Any = "32:128M",
-            collective: str = "allreduce", *, progress: Progress = None) -> Comparison:
+            collective: str = "allreduce", *, root: int = 0, progress: Progress = None) -> Comparison:
     """Simulates several algorithms at several sizes, on all cores.
 
     Parameters
@@ -274,7 +274,9 @@ def compare(network: Union[Network, TorusLike], algorithms: Union[str, Iterable[
         at each size), and ``"planned"``, the planner's choice at each size.
     sizes : str, int, or sequence of them
         In bytes, as those of `Schedule.simulate`.
-    collective : {"allreduce", "reduce-scatter", "allgather"}
+    collective : str
+    root : int
+        Of a broadcast, reduce, scatter or gather.
     progress : callable, bool or None
         See `Schedule.verify`.
 
@@ -301,14 +303,14 @@ def compare(network: Union[Network, TorusLike], algorithms: Union[str, Iterable[
     @functools.lru_cache(maxsize=None)
     def simulator(name: str) -> Union[Simulator, L.UnsupportedError]:
         try:
-            return Simulator(Schedule(name, net, collective))
+            return Simulator(Schedule(name, net, collective, root))
         except L.UnsupportedError as error:
             return error
 
     def work(job: Tuple[str, int]) -> Tuple[float, str]:
         """The minimum time of a size, and its algorithm; algorithms that a lower bound excludes are not simulated."""
         name, size = job
-        made = {one: simulator(one) for one in members[name] or [plan(net, size, collective).name]}
+        made = {one: simulator(one) for one in members[name] or [plan(net, size, collective, root=root).name]}
         able = sorted((one.bound(size), member, one) for member, one in made.items() if isinstance(one, Simulator))
         if not able:
             raise [one for one in made.values() if isinstance(one, L.UnsupportedError)][-1]
@@ -321,7 +323,7 @@ def compare(network: Union[Network, TorusLike], algorithms: Union[str, Iterable[
 
     jobs = sorted(((name, size) for name in names for size in set(counts)), key=lambda job: -job[1])
     found = dict(zip(jobs, spread(jobs, work, progress, f"comparing on {net.torus}")))
-    rows = [(name, size, *found[name, size], net.limit(size, collective).time) for name in names for size in counts]
+    rows = [(name, size, *found[name, size], net.limit(size, collective, root=root).time) for name in names for size in counts]
     table = np.array(rows, dtype=[("algorithm", f"U{max(map(len, names))}"), ("bytes", "i8"), ("time", "f8"),
                                   ("name", f"U{max(len(row[3]) for row in rows)}"), ("limit", "f8")])
     return Comparison(net, collective, names, counts, table)

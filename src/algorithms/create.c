@@ -62,11 +62,14 @@ static int schedule_fill(trv_schedule_t *schedule, const trv_algorithm_t *algori
 static void schedule_adapt(trv_schedule_t *schedule, const trv_algorithm_t *algorithm)
 {
     const bool fixed = schedule->fixed_rows != NULL;
+    /* the trees of collectives with a root know lines, but not rings that a cut has opened */
+    const bool ring_trees = trv_collective_has_root(schedule->collective) &&
+                            schedule->rows->lines != schedule->torus.lines;
     if (schedule->rows->uneven || (fixed && schedule->fixed_rows->open > 0))
         schedule->symmetry = TRV_SYMMETRY_NONE;
     if (fixed)
         schedule->messages_per_port *= 2 * schedule->torus.dims;
-    else if (schedule->rows->lines && (!algorithm->lines || schedule->collective == TRV_ALLTOALL))
+    else if (schedule->rows->lines && (!algorithm->lines || schedule->collective == TRV_ALLTOALL || ring_trees))
         schedule->messages_per_port *= 2;
 }
 

@@ -1,23 +1,34 @@
 /*
  * trivance list: the table of algorithms with their properties.
  */
+#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <trivance/algorithms.h>
 
 #include "cli/subcommands.h"
+#include "cli/shared/select.h"
 #include "cli/shared/tool.h"
 #include "cli/shared/table.h"
+#include "schedule/collective.h"
 
-static const cli_option_t option[] = {{"format", 'f', "F", "table (default), json or csv", "table json csv"},
-                                      CLI_OPTIONS_END};
+#define COLLECTIVES_TEXT_MAX 128
+
+static const cli_option_t option[] = {
+    {"collective", 'c', "C",
+     "only algorithms for this collective: allreduce, reduce-scatter, allgather, broadcast, reduce, scatter, gather or "
+     "alltoall",
+     CLI_COLLECTIVE_WORDS},
+    {"format", 'f', "F", "table (default), json or csv", "table json csv"},
+    CLI_OPTIONS_END};
 
 const cli_command_t cli_list_command = {
     .name = "list",
     .summary = "the algorithms: their purpose, tori, costs and guarantees",
-    .usage = "[--format=table|json|csv]",
-    .about = "Lists the algorithms: name, steps, bytes that a rank sends, guarantees, supported tori, and source.",
+    .usage = "[OPTIONS]",
+    .about = "Lists the algorithms: name, steps, bytes that a rank sends, guarantees, collectives, supported tori, and "
+             "source.",
     .option = option,
     .notes =
         "Names ending in -l are latency-optimal (whole vectors, fewest steps), those ending in -b bandwidth-optimal "
@@ -26,8 +37,43 @@ const cli_command_t cli_list_command = {
         "for torus, size and network, with any parameters (`trivance plan`); `all` means every algorithm that supports "
         "the torus, and planned. exact: every contribution counts exactly once (covers: at least once, for MAX, MIN, "
         "AND, OR only). consistent: all ranks receive identical bits for floating point.",
-    .examples = "trivance list --format=json\n",
+    .examples = "trivance list --format=json\n"
+                "trivance list --collective=broadcast\n",
 };
+
+typedef struct options {
+    cli_format_t format;
+    bool filtered;
+    trv_collective_t collective; /* if filtered */
+} options_t;
+
+static int read_option(void *context, int key)
+{
+    options_t *options = context;
+    if (key == 'f')
+        return cli_parse_format(optarg, &options->format);
+    options->filtered = true;
+    return cli_parse_collective(optarg, &options->collective);
+}
+
+static bool is_listed(const options_t *options, const trv_algorithm_t *algorithm)
+{
+    return !options->filtered || trv_algorithm_has_collective(algorithm, options->collective);
+}
+
+/* Writes the names of the algorithm's collectives. */
+static const char *format_collectives(const trv_algorithm_t *algorithm, const char *separator,
+                                      char text[COLLECTIVES_TEXT_MAX])
+{
+    text[0] = '\0';
+    for (int i = 0; i < TRV_COLLECTIVES; i++) {
+        const size_t used = strlen(text);
+        if (trv_algorithm_has_collective(algorithm, (trv_collective_t)i))
+            snprintf(text + used, COLLECTIVES_TEXT_MAX - used, "%s%s", used ? separator : "",
+                     trv_collective_shapes[i].name);
+    }
+    return text;
+}
 
 static const char *symmetry_name(trv_symmetry_t symmetry)
 {
@@ -36,6 +82,16 @@ static const char *symmetry_name(trv_symmetry_t symmetry)
     case TRV_SYMMETRY_PARITY: return "parity";
     default: return "none";
     }
+}
+
+static void add_collectives(cli_table_t *table, const trv_algorithm_t *algorithm)
+{
+    char text[COLLECTIVES_TEXT_MAX];
+    json_t *list = json_array();
+    for (int i = 0; i < TRV_COLLECTIVES; i++)
+        if (trv_algorithm_has_collective(algorithm, (trv_collective_t)i))
+            json_array_append_new(list, json_string(trv_collective_shapes[i].name));
+    cli_cell_both(table, format_collectives(algorithm, " ", text), list);
 }
 
 static void add_properties(cli_table_t *table, const trv_algorithm_t *algorithm)
@@ -57,17 +113,22 @@ static void add_properties(cli_table_t *table, const trv_algorithm_t *algorithm)
     cli_cell_text(table, trv_algorithm_use(algorithm));
     cli_cell_bool(table, trv_algorithm_baseline(algorithm));
     cli_cell_int(table, trv_algorithm_colour(algorithm));
+    add_collectives(table, algorithm);
     cli_row_end(table);
 }
 
-/* Prints the supported sizes, which are too long for a column, in one paragraph per algorithm. */
-static void print_sizes(void)
+/* Prints the collectives and supported sizes, which are too long for columns, in one paragraph per algorithm. */
+static void print_paragraphs(const options_t *options)
 {
+    char collectives[COLLECTIVES_TEXT_MAX];
     for (int i = 0; i < trv_algorithms_count(); i++) {
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
         const char *parameters = trv_algorithm_parameters(algorithm);
-        printf("\n%s: %s\n  for     %s\n  sizes   %s\n  source  %s\n", trv_algorithm_name(algorithm),
-               trv_algorithm_title(algorithm), trv_algorithm_use(algorithm), trv_algorithm_sizes(algorithm),
+        if (!is_listed(options, algorithm))
+            continue;
+        printf("\n%s: %s\n  for     %s\n  does    %s\n  sizes   %s\n  source  %s\n", trv_algorithm_name(algorithm),
+               trv_algorithm_title(algorithm), trv_algorithm_use(algorithm),
+               format_collectives(algorithm, ", ", collectives), trv_algorithm_sizes(algorithm),
                trv_algorithm_source(algorithm));
         if (parameters)
             printf("  also    %s:%s\n", trv_algorithm_name(algorithm), parameters);
@@ -77,7 +138,7 @@ static void print_sizes(void)
 }
 
 /* Prints the families that have more than one member: "trivance (trivance-l, trivance-b)". */
-static void print_families(void)
+static void print_families(const options_t *options)
 {
     int families = 0;
     for (int i = 0; i < trv_algorithms_count(); i++) {
@@ -85,10 +146,12 @@ static void print_families(void)
         char members[256] = "";
         int count = 0, first = i;
         for (int j = trv_algorithms_count() - 1; j >= 0; j--)
-            if (strcmp(trv_algorithm_family(trv_algorithm_at(j)), family) == 0)
+            if (is_listed(options, trv_algorithm_at(j)) &&
+                strcmp(trv_algorithm_family(trv_algorithm_at(j)), family) == 0)
                 first = j;
         for (int j = i; first == i && j < trv_algorithms_count(); j++)
-            if (strcmp(trv_algorithm_family(trv_algorithm_at(j)), family) == 0 &&
+            if (is_listed(options, trv_algorithm_at(j)) &&
+                strcmp(trv_algorithm_family(trv_algorithm_at(j)), family) == 0 &&
                 trv_algorithm_exactness(trv_algorithm_at(j)) == TRV_EXACT) {
                 size_t used = strlen(members);
                 snprintf(members + used, sizeof members - used, "%s%s", count++ ? ", " : "",
@@ -119,21 +182,26 @@ int cli_list(int argc, char **argv)
         {"use", NULL, false, 0},
         {"baseline", NULL, false, 0}, /* stated for the first member of a family, like the colour of its curves */
         {"colour", NULL, false, 0},
+        {"collectives", NULL, false, 0},
     };
-    cli_format_t format = CLI_FORMAT_TABLE;
-    int code = cli_read_format_option(&cli_list_command, argc, argv, &format);
+    options_t options = {.format = CLI_FORMAT_TABLE};
+    int code = cli_read_options(&cli_list_command, argc, argv, read_option, &options);
     if (code >= 0)
         return code;
+    if (optind < argc)
+        return cli_bad(argv[0], "unexpected argument '%.40s': list takes only options, for example --format=json",
+                       argv[optind]);
 
     cli_table_t table;
-    cli_table_begin(&table, stdout, format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());
+    cli_table_begin(&table, stdout, options.format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());
     for (int i = 0; i < trv_algorithms_count(); i++)
-        add_properties(&table, trv_algorithm_at(i));
+        if (is_listed(&options, trv_algorithm_at(i)))
+            add_properties(&table, trv_algorithm_at(i));
     if (cli_table_end(&table))
         return cli_bad_last(argv[0]);
-    if (format == CLI_FORMAT_TABLE) {
-        print_families();
-        print_sizes();
+    if (options.format == CLI_FORMAT_TABLE) {
+        print_families(&options);
+        print_paragraphs(&options);
     }
     return CLI_OK;
 }

@@ -31,13 +31,22 @@ static json_t *step_of(json_t *root, int stream, const char *key, int step)
     return json_array_get(json_object_get(object, key), (size_t)step);
 }
 
+/* Reads the rank that is the root of the collective; 0 if absent. */
+static int read_root(schedule_reader_t *reader, json_t *root, trv_collective_t collective, int64_t *rank)
+{
+    const trv_json_t *json = &reader->json;
+    if (json_object_get(root, "root") && !trv_collective_has_root(collective))
+        return trv_json_fail(json, root, "root", "\"root\" is given, but %s has no root; remove it",
+                             trv_collective_shapes[collective].name);
+    return trv_json_integer(json, root, "root", false, 0, reader->torus.ranks - 1, rank);
+}
+
 static int read_header(schedule_reader_t *reader, json_t *root)
 {
-    static const char *const known[] = {"format",     "torus",     "vector_bytes",
-                                        "name",       "streams",   "collective",
-                                        "units",      "registers", "exact",
-                                        "consistent", "symmetry",  "messages_per_port",
-                                        "wrap",       "links",     NULL};
+    static const char *const known[] = {"format",  "torus",      "vector_bytes", "name",
+                                        "streams", "collective", "units",        "registers",
+                                        "exact",   "consistent", "symmetry",     "messages_per_port",
+                                        "wrap",    "links",      "root",         NULL};
     trv_json_t *json = &reader->json;
     const char *format = json_string_value(json_object_get(root, "format"));
     if (json_object_get(root, "gpus") && json_object_get(root, "collective"))
@@ -52,7 +61,7 @@ static int read_header(schedule_reader_t *reader, json_t *root)
     for (const char *c = json_string_value(name); c && *c; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f)
             return trv_json_fail(json, root, "name", "\"name\" must have printable characters only");
-    int64_t vector = 1, registers = 1, per_port = 1, units = 0;
+    int64_t vector = 1, registers = 1, per_port = 1, units = 0, rank = 0;
     int words[2] = {0, 0};
     const char *collective[TRV_COLLECTIVES];
     for (int i = 0; i < TRV_COLLECTIVES; i++)
@@ -75,10 +84,13 @@ static int read_header(schedule_reader_t *reader, json_t *root)
     if (!rc)
         rc = trv_json_word(json, root, "collective", collective, TRV_COLLECTIVES, &words[0]);
     if (!rc)
+        rc = read_root(reader, root, (trv_collective_t)words[0], &rank);
+    if (!rc)
         rc = trv_json_word(json, root, "symmetry", trv_symmetry_words, 3, &words[1]);
     reader->vector_bytes = (uint64_t)vector;
     reader->options = (trv_explicit_options_t){TRV_EXPLICIT_OPTIONS,
                                                .collective = (trv_collective_t)words[0],
+                                               .root = (int)rank,
                                                .registers = (int)registers,
                                                .units = units,
                                                .symmetry = (trv_symmetry_t)words[1],

@@ -43,7 +43,12 @@ static int put_header(writer_t *writer, const trv_network_t *network)
                                trv_schedule_exactness(s) == TRV_EXACT, "consistent", (int)trv_schedule_consistent(s),
                                "symmetry", trv_symmetry_word(trv_schedule_symmetry(s)), "messages_per_port",
                                trv_schedule_messages_per_port(s));
-    int rc = header ? trv_json_add_network(header, network) : trv_fail_memory();
+    int rc = header ? TRV_OK : trv_fail_memory();
+    if (!rc && trv_collective_has_root(trv_schedule_collective(s)) &&
+        json_object_set_new(header, "root", json_integer(trv_schedule_root(s))))
+        rc = trv_fail_memory();
+    if (!rc)
+        rc = trv_json_add_network(header, network);
     if (!rc) {
         fputs("{", writer->out);
         json_dumpf(header, writer->out, JSON_EMBED);

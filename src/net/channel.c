@@ -45,6 +45,10 @@ static int channel_post(trv_channel_t *channel, int slot, bool sends, int peer, 
 {
     trv_net_comm_t *comm = channel->comm;
     trv_fabric_op_t *op = &channel->op[slot];
+    const int rc = channel->run ? trv_flow_post_run(comm->net, &channel->run[peer], sends, trv_member(comm, peer))
+                                : TRV_OK;
+    if (rc < 0)
+        return rc;
     const uint64_t inner = channel->inner | (uint64_t)channel->port << TRV_LANE_BITS | (uint64_t)lane;
     op->sends = sends;
     op->port = channel->port;
@@ -91,6 +95,31 @@ void trv_channel_init(trv_channel_t *channel, trv_net_comm_t *comm)
     channel->transport = (trv_transport_t){TRV_TRANSPORT,          .context = channel,       .open = channel_open,
                                            .close = channel_close, .send = channel_send,     .receive = channel_receive,
                                            .test = channel_test,   .cancel = channel_cancel, .port = channel_port};
+}
+
+int trv_channel_limit(trv_channel_t *channel)
+{
+    channel->run = calloc((size_t)channel->comm->size, sizeof *channel->run);
+    return channel->run ? TRV_OK : trv_fail_memory();
+}
+
+int trv_channel_test(trv_channel_t *channel)
+{
+    const trv_net_comm_t *comm = channel->comm;
+    int rc = 1;
+    for (int r = 0; channel->run && rc > 0 && r < comm->size; r++) {
+        channel->awaited_rank = r;
+        rc = trv_flow_test_run(comm->net, &channel->run[r], trv_member(comm, r));
+    }
+    return rc;
+}
+
+void trv_channel_clear(trv_channel_t *channel)
+{
+    for (int i = 0; i < 3; i++)
+        trv_channel_unregister(channel, i);
+    free(channel->run);
+    channel->run = NULL;
 }
 
 int trv_channel_register(trv_channel_t *channel, int which, const void *data, size_t bytes)

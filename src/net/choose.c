@@ -15,11 +15,15 @@ trv_simulate_options_t trv_net_simulation(const trv_net_t *net, const trv_networ
     return trv_chooser_simulation(&net->settings, network, &paths);
 }
 
+/* All roots of a torus are equivalent, so that one planning suffices. On a line they are not. */
+static int root_of(const trv_net_entry_t *entry) { return entry->comm->torus.lines ? entry->root : 0; }
+
 static int choice_make(const trv_net_entry_t *entry, const trv_network_t *network, trv_choice_t *choice)
 {
     const trv_net_t *net = entry->comm->net;
     const trv_signature_t signature = trv_signature_of(entry->collective, &entry->elements);
     const trv_chooser_t chooser = {.network = network,
+                                   .root = root_of(entry),
                                    .simulation = trv_net_simulation(net, network),
                                    .measured = &net->settings.file_rules,
                                    .allow_inconsistent_names = true,
@@ -46,5 +50,5 @@ void trv_net_choose(const trv_net_entry_t *entry, trv_decision_t *decision)
     const trv_network_t network = {TRV_NETWORK, .torus = entry->comm->torus};
     trv_choice_t choice = {.on_nodes = false};
     const int rc = choice_make(entry, &network, &choice);
-    trv_decision_make(decision, rc, &choice, &network, entry->collective, 0);
+    trv_decision_make(decision, rc, &choice, &network, entry->collective, root_of(entry));
 }

@@ -11,13 +11,13 @@
 
 /* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
-int trv_net_check_buffers(const trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
-                          size_t count, const void *input, const void *output)
+int trv_net_check_buffers(const trv_net_comm_t *comm, trv_collective_t collective, int root,
+                          const trv_elements_t *elements, size_t count, const void *input, const void *output)
 {
     int rc = trv_count_check(collective, elements, count, comm->size);
-    return rc < 0
-               ? rc
-               : trv_buffers_check(collective, count * trv_elements_size(elements), comm->size, false, input, output);
+    return rc < 0 ? rc
+                  : trv_buffers_check(collective, count * trv_elements_size(elements), comm->size, comm->rank == root,
+                                      input, output);
 }
 
 uint64_t trv_net_vector_bytes(const trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
@@ -31,22 +31,31 @@ uint64_t trv_net_vector_bytes(const trv_net_comm_t *comm, trv_collective_t colle
 
 enum { ENTRIES_MAX = 256 }; /* in the cache of a communicator */
 
+/* Arguments of a call. */
+typedef struct call {
+    trv_collective_t collective;
+    int root; /* 0 if the collective has none */
+    const void *input;
+    void *output;
+    size_t count;
+    trv_elements_t elements;
+} call_t;
+
 /* Finds or creates the state of a signature, and makes it the most recently used. *created is true if it was created. */
-static int entry_find(trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements, uint64_t bytes,
-                      trv_net_entry_t **found, bool *created)
+static int entry_find(trv_net_comm_t *comm, const call_t *call, uint64_t bytes, trv_net_entry_t **found, bool *created)
 {
-    const bool reduces = trv_collective_shape(collective)->reduces;
+    const bool reduces = trv_collective_shape(call->collective)->reduces;
     *created = false;
     for (trv_cache_entry_t **at = &comm->entries.first; *at; at = &(*at)->next) {
         trv_net_entry_t *entry = (trv_net_entry_t *)(void *)(*at)->object;
-        if (entry->collective != collective || entry->bytes != bytes || entry->elements.type != elements->type ||
-            (reduces && entry->elements.op != elements->op))
+        if (entry->collective != call->collective || entry->root != call->root || entry->bytes != bytes ||
+            entry->elements.type != call->elements.type || (reduces && entry->elements.op != call->elements.op))
             continue;
         trv_cache_use(&comm->entries, at);
         *found = entry;
         return TRV_OK;
     }
-    int rc = trv_net_entry_create(found, comm, collective, elements, bytes, comm->algorithm);
+    int rc = trv_net_entry_create(found, comm, call->collective, call->root, &call->elements, bytes, comm->algorithm);
     if (rc < 0)
         return rc;
     trv_cache_add(&comm->entries, &(*found)->cached, ENTRIES_MAX);
@@ -55,12 +64,11 @@ static int entry_find(trv_net_comm_t *comm, trv_collective_t collective, const t
 }
 
 /* Takes an instance of the signature; starts the decision if the signature is new. */
-static int instance_take(trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
-                         uint64_t bytes, trv_instance_t **taken)
+static int instance_take(trv_net_comm_t *comm, const call_t *call, uint64_t bytes, trv_instance_t **taken)
 {
     trv_net_entry_t *entry;
     bool created;
-    int rc = entry_find(comm, collective, elements, bytes, &entry, &created);
+    int rc = entry_find(comm, call, bytes, &entry, &created);
     if (rc == TRV_OK)
         rc = trv_instance_take(entry, taken);
     if (rc < 0 || !created)
@@ -71,45 +79,43 @@ static int instance_take(trv_net_comm_t *comm, trv_collective_t collective, cons
     return rc;
 }
 
-static int collective_start(trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
-                            size_t count, const void *input, void *output, trv_instance_t **started)
+static int collective_start(trv_net_comm_t *comm, const call_t *call, trv_instance_t **started)
 {
     int rc = trv_comm_check(comm);
     if (rc == TRV_OK)
-        rc = trv_elements_check(collective, elements);
+        rc = trv_collective_check(call->collective, call->root, comm->size);
     if (rc == TRV_OK)
-        rc = trv_net_check_buffers(comm, collective, elements, count, input, output);
+        rc = trv_elements_check(call->collective, &call->elements);
+    if (rc == TRV_OK)
+        rc = trv_net_check_buffers(comm, call->collective, call->root, &call->elements, call->count, call->input,
+                                   call->output);
     if (rc < 0)
         return rc;
-    const uint64_t bytes = trv_net_vector_bytes(comm, collective, elements, count);
+    const uint64_t bytes = trv_net_vector_bytes(comm, call->collective, &call->elements, call->count);
     pthread_mutex_lock(&comm->lock);
-    rc = instance_take(comm, collective, elements, trv_size_class(bytes), started);
+    rc = instance_take(comm, call, trv_size_class(bytes), started);
     const uint64_t inner = trv_collective_tag(false, atomic_fetch_add(&comm->calls, 1));
     pthread_mutex_unlock(&comm->lock);
     if (rc < 0)
         return trv_net_break(comm->net, rc); /* the other ranks may already wait for this one */
-    trv_instance_begin(*started, inner, input, output, count);
+    trv_instance_begin(*started, inner, call->input, call->output, call->count);
     return TRV_OK;
 }
 
-static int collective_run(trv_net_comm_t *comm, trv_collective_t collective, trv_type_t type, trv_op_t op, size_t count,
-                          const void *input, void *output)
+static int collective_run(trv_net_comm_t *comm, const call_t call)
 {
     trv_instance_t *instance;
-    int rc = collective_start(comm, collective, &(trv_elements_t){.type = type, .op = op}, count, input, output,
-                              &instance);
+    int rc = collective_start(comm, &call, &instance);
     return rc < 0 ? rc : trv_request_run(&instance->request);
 }
 
-static int collective_run_later(trv_net_comm_t *comm, trv_collective_t collective, trv_type_t type, trv_op_t op,
-                                size_t count, const void *input, void *output, trv_net_request_t *request)
+static int collective_run_later(trv_net_comm_t *comm, const call_t call, trv_net_request_t *request)
 {
     trv_instance_t *instance;
     if (!request)
         return trv_fail(TRV_ERR_ARGUMENT, "the argument `request` is NULL; pass the address of a trv_net_request_t");
     *request = TRV_NET_REQUEST_NULL;
-    int rc = collective_start(comm, collective, &(trv_elements_t){.type = type, .op = op}, count, input, output,
-                              &instance);
+    int rc = collective_start(comm, &call, &instance);
     if (rc == TRV_OK)
         *request = &instance->request;
     return rc;
@@ -119,52 +125,107 @@ static int collective_run_later(trv_net_comm_t *comm, trv_collective_t collectiv
 
 int trv_net_allreduce(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type, trv_op_t op)
 {
-    return collective_run(comm, TRV_ALLREDUCE, type, op, count, input, output);
-}
-
-int trv_net_reduce_scatter(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
-                           trv_op_t op)
-{
-    return collective_run(comm, TRV_REDUCE_SCATTER, type, op, count, input, output);
-}
-
-int trv_net_allgather(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type)
-{
-    return collective_run(comm, TRV_ALLGATHER, type, TRV_SUM, count, input, output);
+    return collective_run(comm, (call_t){TRV_ALLREDUCE, 0, input, output, count, {.type = type, .op = op}});
 }
 
 int trv_net_allreduce_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
                             trv_op_t op, trv_net_request_t *request)
 {
-    return collective_run_later(comm, TRV_ALLREDUCE, type, op, count, input, output, request);
+    return collective_run_later(comm, (call_t){TRV_ALLREDUCE, 0, input, output, count, {.type = type, .op = op}},
+                                request);
+}
+
+int trv_net_reduce_scatter(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
+                           trv_op_t op)
+{
+    return collective_run(comm, (call_t){TRV_REDUCE_SCATTER, 0, input, output, count, {.type = type, .op = op}});
 }
 
 int trv_net_reduce_scatter_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
                                  trv_op_t op, trv_net_request_t *request)
 {
-    return collective_run_later(comm, TRV_REDUCE_SCATTER, type, op, count, input, output, request);
+    return collective_run_later(comm, (call_t){TRV_REDUCE_SCATTER, 0, input, output, count, {.type = type, .op = op}},
+                                request);
+}
+
+int trv_net_allgather(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type)
+{
+    return collective_run(comm, (call_t){TRV_ALLGATHER, 0, input, output, count, {.type = type}});
 }
 
 int trv_net_allgather_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
                             trv_net_request_t *request)
 {
-    return collective_run_later(comm, TRV_ALLGATHER, type, TRV_SUM, count, input, output, request);
+    return collective_run_later(comm, (call_t){TRV_ALLGATHER, 0, input, output, count, {.type = type}}, request);
+}
+
+int trv_net_reduce(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type, trv_op_t op,
+                   int root)
+{
+    return collective_run(comm, (call_t){TRV_REDUCE, root, input, output, count, {.type = type, .op = op}});
+}
+
+int trv_net_reduce_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
+                         trv_op_t op, int root, trv_net_request_t *request)
+{
+    return collective_run_later(comm, (call_t){TRV_REDUCE, root, input, output, count, {.type = type, .op = op}},
+                                request);
+}
+
+int trv_net_scatter(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type, int root)
+{
+    return collective_run(comm, (call_t){TRV_SCATTER, root, input, output, count, {.type = type}});
+}
+
+int trv_net_scatter_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
+                          int root, trv_net_request_t *request)
+{
+    return collective_run_later(comm, (call_t){TRV_SCATTER, root, input, output, count, {.type = type}}, request);
+}
+
+int trv_net_gather(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type, int root)
+{
+    return collective_run(comm, (call_t){TRV_GATHER, root, input, output, count, {.type = type}});
+}
+
+int trv_net_gather_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type, int root,
+                         trv_net_request_t *request)
+{
+    return collective_run_later(comm, (call_t){TRV_GATHER, root, input, output, count, {.type = type}}, request);
+}
+
+int trv_net_alltoall(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type)
+{
+    return collective_run(comm, (call_t){TRV_ALLTOALL, 0, input, output, count, {.type = type}});
+}
+
+int trv_net_alltoall_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
+                           trv_net_request_t *request)
+{
+    return collective_run_later(comm, (call_t){TRV_ALLTOALL, 0, input, output, count, {.type = type}}, request);
+}
+
+int trv_net_broadcast(trv_net_comm_t *comm, void *buffer, size_t bytes, int root)
+{
+    return collective_run(comm, (call_t){TRV_BROADCAST, root, buffer, buffer, bytes, {.type = TRV_UINT8}});
+}
+
+int trv_net_broadcast_start(trv_net_comm_t *comm, void *buffer, size_t bytes, int root, trv_net_request_t *request)
+{
+    return collective_run_later(comm, (call_t){TRV_BROADCAST, root, buffer, buffer, bytes, {.type = TRV_UINT8}},
+                                request);
 }
 
 /* A barrier is an AllReduce whose result is ignored. */
-static uint8_t *barrier_buffer(void)
+static call_t barrier_call(void)
 {
     static _Thread_local uint8_t byte;
-    return &byte;
+    return (call_t){TRV_ALLREDUCE, 0, &byte, &byte, 1, {.type = TRV_UINT8, .op = TRV_BOR}};
 }
 
-int trv_net_barrier(trv_net_comm_t *comm)
-{
-    return collective_run(comm, TRV_ALLREDUCE, TRV_UINT8, TRV_BOR, 1, barrier_buffer(), barrier_buffer());
-}
+int trv_net_barrier(trv_net_comm_t *comm) { return collective_run(comm, barrier_call()); }
 
 int trv_net_barrier_start(trv_net_comm_t *comm, trv_net_request_t *request)
 {
-    return collective_run_later(comm, TRV_ALLREDUCE, TRV_UINT8, TRV_BOR, 1, barrier_buffer(), barrier_buffer(),
-                                request);
+    return collective_run_later(comm, barrier_call(), request);
 }

@@ -1,5 +1,5 @@
 /*
- * State of an operation signature on a communicator: the decision on its algorithm, and a pool of prepared plans. Rank
+ * State of an operation signature and root on a communicator: the decision on its algorithm, and a pool of prepared plans. Rank
  * 0 makes the decision and sends it in a separate broadcast, which is part of the first request with this signature.
  * Later requests use the decision, and a plan from the pool.
  */
@@ -14,7 +14,7 @@
 #include "base/text/parse.h"
 #include "schedule/collective.h"
 
-enum { ALIGNMENT = 64 };
+enum { ALIGNMENT = 64, CALL_TEXT_MAX = 96 };
 
 static trv_instance_t *instance_of(const struct trv_net_request *request)
 {
@@ -25,7 +25,7 @@ static trv_instance_t *instance_of(const struct trv_net_request *request)
 
 static void entry_destroy(trv_cached_t *cached);
 
-int trv_net_entry_create(trv_net_entry_t **created, trv_net_comm_t *comm, trv_collective_t collective,
+int trv_net_entry_create(trv_net_entry_t **created, trv_net_comm_t *comm, trv_collective_t collective, int root,
                          const trv_elements_t *elements, uint64_t bytes, const char *requested)
 {
     trv_net_entry_t *entry = calloc(1, sizeof *entry);
@@ -33,6 +33,7 @@ int trv_net_entry_create(trv_net_entry_t **created, trv_net_comm_t *comm, trv_co
         return trv_fail_memory();
     entry->comm = comm;
     entry->collective = collective;
+    entry->root = root;
     entry->elements = *elements;
     entry->bytes = bytes;
     snprintf(entry->requested, sizeof entry->requested, "%s", requested);
@@ -50,14 +51,19 @@ static void call_fill(const trv_net_entry_t *entry, trv_decision_message_t *call
     call->collective = (int32_t)entry->collective;
     call->type = entry->elements.reduce ? -1 : (int32_t)entry->elements.type;
     call->op = reduces ? (int32_t)entry->elements.op : -1;
+    call->root = trv_collective_has_root(entry->collective) ? entry->root : -1;
 }
 
-static void call_describe(const trv_decision_message_t *call, char text[64])
+/* Such as "Reduce of float with sum and root 3". */
+static void call_describe(const trv_decision_message_t *call, char text[CALL_TEXT_MAX])
 {
     const bool named = call->type >= 0, reduces = call->op >= 0;
-    snprintf(text, 64, "%s%s%s%s%s", trv_collective_shape((trv_collective_t)call->collective)->title,
-             named ? " of " : "", named ? trv_type_name((trv_type_t)call->type) : "", reduces ? " with " : "",
-             reduces ? trv_op_name((trv_op_t)call->op) : "");
+    const int length = snprintf(text, CALL_TEXT_MAX, "%s%s%s%s%s",
+                                trv_collective_shape((trv_collective_t)call->collective)->title, named ? " of " : "",
+                                named ? trv_type_name((trv_type_t)call->type) : "", reduces ? " with " : "",
+                                reduces ? trv_op_name((trv_op_t)call->op) : "");
+    if (call->root >= 0)
+        snprintf(text + length, CALL_TEXT_MAX - (size_t)length, "%s root %d", reduces ? " and" : " with", call->root);
 }
 
 /* Compares the call of this rank with that of rank 0. Calls with different arguments may send messages of equal
@@ -67,9 +73,10 @@ static int call_compare(const trv_net_entry_t *entry)
     trv_decision_message_t own = {.collective = 0};
     const trv_decision_message_t *first = &entry->broadcast;
     call_fill(entry, &own);
-    if (own.collective == first->collective && own.type == first->type && own.op == first->op)
+    if (own.collective == first->collective && own.type == first->type && own.op == first->op &&
+        own.root == first->root)
         return TRV_OK;
-    char here[64], there[64];
+    char here[CALL_TEXT_MAX], there[CALL_TEXT_MAX];
     call_describe(&own, here);
     call_describe(first, there);
     return trv_fail(TRV_ERR_INVALID, "rank %d calls %s where rank %d calls %s",
@@ -81,7 +88,7 @@ static void decision_log(const trv_net_entry_t *entry)
 {
     const trv_net_t *net = entry->comm->net;
     const trv_decision_t *decision = &entry->broadcast.decision;
-    char line[TRV_ALGORITHM_NAME_MAX + TRV_CHOICE_REASON_MAX + 300], call[64], torus[TRV_TORUS_TEXT_MAX],
+    char line[TRV_ALGORITHM_NAME_MAX + TRV_CHOICE_REASON_MAX + 300], call[CALL_TEXT_MAX], torus[TRV_TORUS_TEXT_MAX],
         bytes[TRV_BYTES_TEXT_MAX];
     if (!net->settings.info || !net->log || decision->code < 0)
         return;
@@ -104,7 +111,7 @@ int trv_net_entry_decide(trv_net_entry_t *entry)
         call_fill(entry, &entry->broadcast);
         decision_log(entry);
     }
-    return trv_bcast_begin(&entry->bcast, comm, &entry->broadcast, sizeof entry->broadcast, 0,
+    return trv_bcast_begin(&entry->bcast, comm, &entry->broadcast, sizeof entry->broadcast,
                            atomic_fetch_add(&comm->calls, 1));
 }
 
@@ -119,7 +126,8 @@ static int decision_apply(trv_net_entry_t *entry)
         return trv_net_break(entry->comm->net, rc);
     if (decision->code < 0)
         return TRV_OK;
-    rc = trv_schedule_create(&entry->owned_schedule, &entry->comm->torus, decision->full_name, entry->collective);
+    const trv_network_t network = {TRV_NETWORK, .torus = entry->comm->torus};
+    rc = trv_schedule_create_on(&entry->owned_schedule, &network, decision->full_name, entry->collective, entry->root);
     entry->schedule = entry->owned_schedule;
     return rc < 0 ? trv_net_break(entry->comm->net, rc) : TRV_OK;
 }
@@ -143,8 +151,7 @@ static int entry_advance(trv_net_entry_t *entry)
 
 static void instance_destroy(trv_instance_t *instance)
 {
-    for (int i = 0; i < 3; i++)
-        trv_channel_unregister(&instance->channel, i);
+    trv_channel_clear(&instance->channel);
     trv_plan_destroy(instance->plan);
     trv_request_clear(&instance->request);
     free(instance->scratch);
@@ -185,6 +192,11 @@ static void *instance_scratch(void *context, size_t bytes)
 static int instance_create_plan(trv_instance_t *instance)
 {
     const trv_net_entry_t *entry = instance->entry;
+    const int rc = trv_collective_has_root(entry->collective) && !instance->channel.run
+                       ? trv_channel_limit(&instance->channel)
+                       : TRV_OK;
+    if (rc < 0)
+        return rc;
     const trv_plan_options_t options = {TRV_PLAN_OPTIONS, .scratch_allocate = instance_scratch,
                                         .scratch_context = instance};
     return trv_plan_create(&instance->plan, entry->schedule, entry->comm->rank, instance->count, &entry->elements,
@@ -204,15 +216,17 @@ static int instance_start(trv_instance_t *instance)
 {
     const trv_net_entry_t *entry = instance->entry;
     const size_t part = instance->count * trv_elements_size(&entry->elements);
+    const int ranks = entry->comm->size;
+    const bool is_root = entry->comm->rank == entry->root;
     int rc = instance->plan ? TRV_OK : instance_create_plan(instance);
     if (rc < 0 || instance->only_create)
         return rc;
     instance->started = true;
     rc = trv_channel_register(&instance->channel, 0, instance->input,
-                              trv_input_bytes(entry->collective, part, entry->comm->size, false));
+                              trv_input_bytes(entry->collective, part, ranks, is_root));
     if (rc == TRV_OK)
         rc = trv_channel_register(&instance->channel, 1, instance->output,
-                                  trv_output_bytes(entry->collective, part, entry->comm->size, false));
+                                  trv_output_bytes(entry->collective, part, ranks, is_root));
     return rc < 0 ? rc : trv_plan_start_count(instance->plan, instance->count, instance->input, instance->output);
 }
 
@@ -238,6 +252,9 @@ static int instance_advance(struct trv_net_request *request)
         return 0;
     trv_channel_unregister(&instance->channel, 0);
     trv_channel_unregister(&instance->channel, 1);
+    if (rc > 0)
+        rc = trv_channel_test(&instance->channel);
+    instance->sent = true;
     return rc < 0 ? trv_net_break(net, rc) : rc;
 }
 
@@ -245,6 +262,11 @@ static void instance_describe(const struct trv_net_request *request, char *text,
 {
     const trv_instance_t *instance = instance_of(request);
     trv_net_entry_t *entry = instance->entry;
+    if (instance->sent) {
+        snprintf(text, size, "rank %d has not received earlier calls",
+                 trv_member(request->comm, instance->channel.awaited_rank));
+        return;
+    }
     if (instance->started && instance->plan) {
         trv_plan_describe_as(instance->plan, request->comm->member, text, size);
         return;
@@ -285,7 +307,7 @@ void trv_instance_give(trv_instance_t *instance)
 /* The members are set before trv_request_begin, because from then on any thread may advance the request. */
 void trv_instance_begin_creation(trv_instance_t *instance, size_t count)
 {
-    instance->started = false;
+    instance->started = instance->sent = false;
     instance->only_create = true;
     instance->count = count;
     trv_request_begin(&instance->request);
@@ -294,7 +316,7 @@ void trv_instance_begin_creation(trv_instance_t *instance, size_t count)
 void trv_instance_begin(trv_instance_t *instance, uint64_t inner, const void *input, void *output, size_t count)
 {
     instance->channel.inner = inner;
-    instance->started = instance->only_create = false;
+    instance->started = instance->only_create = instance->sent = false;
     instance->input = input;
     instance->output = output;
     instance->count = count;

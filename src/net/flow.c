@@ -9,9 +9,11 @@
  *     sender      sends 1 … 65    1 … 64 complete                           65 completes
  *     receiver                                    receives 1 … 32, sends credit
  *
- * Broadcasts are counted separately, because all ranks call them in the same order: messages that are not received
- * before a broadcast must not delay it. Other collectives need no flow control: no rank can be more than one call ahead
- * of another, because the result of a call depends on all ranks.
+ * Decisions and the runs of collectives with a root are counted separately, because neither may be delayed by messages
+ * that are not received before them, nor by each other. A run counts once for each rank to which it sends, whatever the
+ * number of its messages; it completes when all its messages are sent and it is within the window. Other collectives
+ * need no flow control: no rank can be more than one call ahead of another, because the result of a call depends on all
+ * ranks.
  */
 #include <stdlib.h>
 
@@ -28,8 +30,8 @@ typedef struct credit {
 
 struct trv_flow {
     uint64_t tag;           /* of credits */
-    uint64_t sent, credits; /* messages sent to the peer; credits received from it, one per HALF messages */
-    uint64_t received;      /* messages received from the peer */
+    uint64_t sent, credits; /* messages or runs sent to the peer; credits received from it, one per HALF of them */
+    uint64_t received;      /* messages or runs received from the peer */
     bool awaits_credit;     /* the receive `arrival` of the next credit is posted */
     trv_fabric_op_t arrival;
     credit_t *credit; /* credits sent that may be in flight */
@@ -42,15 +44,19 @@ static trv_fabric_op_t credit_op(trv_flow_t *flow, int peer, bool sends)
         trv_fabric_op_t){.sends = sends, .port = TRV_NO_PORT, .peer = peer, .tag = flow->tag, .data = flow->nothing};
 }
 
-/* Returns the state of messages, or of broadcasts, between this rank and the peer; NULL if memory is exhausted. */
-static trv_flow_t *flow_find(trv_net_t *net, const trv_fabric_op_t *op)
+/* The kinds of communication that are counted separately. */
+typedef enum kind { MESSAGES, DECISIONS, RUNS, KINDS } kind_t;
+
+static kind_t kind_of(const trv_fabric_op_t *op) { return op->tag & TRV_TAG_COLLECTIVE ? DECISIONS : MESSAGES; }
+
+/* Returns the state of one kind of communication with the peer; NULL if memory is exhausted. */
+static trv_flow_t *flow_find(trv_net_t *net, int peer, kind_t kind)
 {
-    const bool broadcasts = op->tag & TRV_TAG_COLLECTIVE;
-    const size_t at = 2 * (size_t)op->peer + broadcasts;
+    const size_t at = KINDS * (size_t)peer + kind;
     if (!net->flow)
-        net->flow = calloc(2 * (size_t)net->ranks, sizeof(trv_flow_t *));
+        net->flow = calloc(KINDS * (size_t)net->ranks, sizeof(trv_flow_t *));
     if (net->flow && !net->flow[at] && (net->flow[at] = calloc(1, sizeof *net->flow[at])))
-        net->flow[at]->tag = TRV_TAG_CREDIT + broadcasts;
+        net->flow[at]->tag = TRV_TAG_CREDIT + kind;
     return net->flow ? net->flow[at] : NULL;
 }
 
@@ -68,7 +74,7 @@ static void flow_free_credits(trv_flow_t *flow, bool all)
     }
 }
 
-/* Counts a message received from the peer, and sends a credit after every HALF messages. */
+/* Counts a message or run received from the peer, and sends a credit after every HALF of them. */
 static int flow_count_received(trv_net_t *net, trv_flow_t *flow, int peer)
 {
     if (++flow->received % HALF != 0)
@@ -83,8 +89,8 @@ static int flow_count_received(trv_net_t *net, trv_flow_t *flow, int peer)
     return trv_fabric_post(net->fabric, &credit->op);
 }
 
-/* Receives the credits that have arrived. Returns 1 if the send with this number is within the window and may complete,
- * 0 if it is not, or an error. */
+/* Receives the credits that have arrived. Returns 1 if the send or run with this number is within the window and may
+ * complete, 0 if it is not, or an error. */
 static int flow_is_in_window(trv_net_t *net, trv_flow_t *flow, int peer, uint64_t number)
 {
     int rc = 1;
@@ -104,18 +110,20 @@ static int flow_is_in_window(trv_net_t *net, trv_flow_t *flow, int peer, uint64_
     return rc < 0 ? rc : number <= flow->credits * HALF + WINDOW;
 }
 
+/* Counts a message or run sent to the peer. Returns its number; 0 if memory is exhausted. */
+static uint64_t flow_count_sent(trv_net_t *net, int peer, kind_t kind)
+{
+    pthread_mutex_lock(&net->flow_lock);
+    trv_flow_t *flow = flow_find(net, peer, kind);
+    const uint64_t number = flow ? ++flow->sent : 0;
+    pthread_mutex_unlock(&net->flow_lock);
+    return number;
+}
+
 int trv_flow_post(trv_net_t *net, trv_flow_op_t *op)
 {
-    op->number = 0;
-    if (op->op.sends) {
-        pthread_mutex_lock(&net->flow_lock);
-        trv_flow_t *flow = flow_find(net, &op->op);
-        op->number = flow ? ++flow->sent : 0;
-        pthread_mutex_unlock(&net->flow_lock);
-        if (!flow)
-            return trv_fail_memory();
-    }
-    return trv_fabric_post(net->fabric, &op->op);
+    op->number = op->op.sends ? flow_count_sent(net, op->op.peer, kind_of(&op->op)) : 0;
+    return op->op.sends && op->number == 0 ? trv_fail_memory() : trv_fabric_post(net->fabric, &op->op);
 }
 
 int trv_flow_test(trv_net_t *net, trv_flow_op_t *op)
@@ -125,7 +133,7 @@ int trv_flow_test(trv_net_t *net, trv_flow_op_t *op)
     if (rc <= 0 || (!op->op.sends && op->number > 0))
         return rc;
     pthread_mutex_lock(&net->flow_lock);
-    trv_flow_t *flow = flow_find(net, &op->op);
+    trv_flow_t *flow = flow_find(net, peer, kind_of(&op->op));
     if (!flow)
         rc = trv_fail_memory();
     else if (op->op.sends)
@@ -139,9 +147,35 @@ int trv_flow_test(trv_net_t *net, trv_flow_op_t *op)
     return 1;
 }
 
+int trv_flow_post_run(trv_net_t *net, trv_flow_run_t *run, bool sends, int peer)
+{
+    run->receives = run->receives || !sends;
+    if (sends && run->number == 0)
+        run->number = flow_count_sent(net, peer, RUNS);
+    return sends && run->number == 0 ? trv_fail_memory() : TRV_OK;
+}
+
+int trv_flow_test_run(trv_net_t *net, trv_flow_run_t *run, int peer)
+{
+    if (!run->receives && run->number == 0)
+        return 1;
+    pthread_mutex_lock(&net->flow_lock);
+    trv_flow_t *flow = flow_find(net, peer, RUNS);
+    int rc = flow ? TRV_OK : trv_fail_memory();
+    if (rc == TRV_OK && run->receives)
+        rc = flow_count_received(net, flow, peer);
+    run->receives = false;
+    if (rc == TRV_OK)
+        rc = run->number > 0 ? flow_is_in_window(net, flow, peer, run->number) : 1;
+    pthread_mutex_unlock(&net->flow_lock);
+    if (rc > 0)
+        run->number = 0;
+    return rc;
+}
+
 void trv_flow_free(trv_net_t *net)
 {
-    for (int i = 0; net->flow && i < 2 * net->ranks; i++)
+    for (int i = 0; net->flow && i < KINDS * net->ranks; i++)
         if (net->flow[i]) {
             flow_free_credits(net->flow[i], true);
             free(net->flow[i]);

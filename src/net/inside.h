@@ -6,8 +6,8 @@
  *     comm.c         communicators
  *     request.c      progress, testing, waiting
  *     message.c      sends and receives
- *     bcast.c        broadcasts
- *     flow.c         flow control of messages and broadcasts
+ *     bcast.c        broadcasts of decisions
+ *     flow.c         flow control of messages, decisions and collectives with a root
  *     channel.c      the executor's transport
  *     choose.c       choice of the algorithm by rank 0
  *     entry.c        an operation signature on a communicator: its decision and its pool of prepared plans
@@ -50,7 +50,7 @@ enum {
 };
 #define TRV_TAG_COLLECTIVE (UINT64_C(1) << (TRV_INNER_BITS - 1))
 #define TRV_TAG_PLAN       (UINT64_C(1) << (TRV_INNER_BITS - 2))
-#define TRV_TAG_CREDIT     (UINT64_C(1) << (TRV_INNER_BITS - 3)) /* above the callers' tags; + 1: for broadcasts */
+#define TRV_TAG_CREDIT     (UINT64_C(1) << (TRV_INNER_BITS - 3)) /* above the callers' tags; + the kind of flow */
 
 static inline uint64_t trv_collective_tag(bool plan, unsigned number)
 {
@@ -78,7 +78,7 @@ struct trv_net {
     atomic_int requests;
     atomic_uint comms; /* number of context ids assigned so far */
     pthread_mutex_t flow_lock;
-    struct trv_flow **flow; /* [2 * peer]: messages, [2 * peer + 1]: broadcasts */
+    struct trv_flow **flow; /* per peer and kind of communication (flow.c) */
 };
 
 struct trv_net_comm {
@@ -165,10 +165,22 @@ typedef struct trv_flow_op {
 int trv_flow_post(trv_net_t *net, trv_flow_op_t *op);
 /* Like trv_fabric_test; a send is complete only when flow control permits it. */
 int trv_flow_test(trv_net_t *net, trv_flow_op_t *op);
+
+/* The messages of one run of a collective with a root to and from one peer. All 0 between runs. */
+typedef struct trv_flow_run {
+    uint64_t number; /* sequence number of this run to the peer; 0: it sends nothing to the peer */
+    bool receives;   /* it receives from the peer */
+} trv_flow_run_t;
+
+/* Called before every message of the run to or from the peer is posted. */
+int trv_flow_post_run(trv_net_t *net, trv_flow_run_t *run, bool sends, int peer);
+/* Called when all messages of the run have completed. Returns 1 when flow control permits the run to complete, 0 before,
+ * or an error. */
+int trv_flow_test_run(trv_net_t *net, trv_flow_run_t *run, int peer);
 /* Called when no operation is pending any more. */
 void trv_flow_free(trv_net_t *net);
 
-/* ---- Broadcasts -------------------------------------------------------------------------------------------------- */
+/* ---- Broadcasts of decisions ------------------------------------------------------------------------------------- */
 
 enum { TRV_CHILDREN_MAX = TRV_RANKS_BITS };
 
@@ -176,16 +188,16 @@ typedef struct trv_bcast {
     trv_net_comm_t *comm;
     void *data;
     size_t bytes;
-    uint64_t inner; /* tag */
-    int relative_rank, children,
-        posted; /* rank relative to the root; number of children; number of sends posted to them */
+    uint64_t inner;       /* tag */
+    int children, posted; /* number of children; number of sends posted to them */
     int child[TRV_CHILDREN_MAX];
     bool arrived;     /* the data are available on this rank */
     int awaited_rank; /* world rank that the broadcast waits for */
     trv_flow_op_t up, down[TRV_CHILDREN_MAX];
 } trv_bcast_t;
 
-int trv_bcast_begin(trv_bcast_t *bcast, trv_net_comm_t *comm, void *data, size_t bytes, int root, unsigned number);
+/* Broadcasts from rank 0 of the communicator. */
+int trv_bcast_begin(trv_bcast_t *bcast, trv_net_comm_t *comm, void *data, size_t bytes, unsigned number);
 int trv_bcast_advance(trv_bcast_t *bcast);
 /* Describes as text what the broadcast waits for. */
 void trv_bcast_describe(const trv_bcast_t *bcast, char *text, size_t size);
@@ -203,9 +215,16 @@ typedef struct trv_channel {
     trv_region_t region[3]; /* registered memory: input, output, scratch; empty if the provider needs no registration */
     const char *start[3];
     size_t bytes[3];
+    trv_flow_run_t *run; /* per rank of the communicator, of a collective with a root; otherwise NULL */
+    int awaited_rank;    /* rank of the communicator for whose credit the run waits */
 } trv_channel_t;
 
 void trv_channel_init(trv_channel_t *channel, trv_net_comm_t *comm);
+/* Enables flow control, for a collective with a root. */
+int trv_channel_limit(trv_channel_t *channel);
+/* Returns 1 when flow control permits the run, whose messages have completed, to complete; 0 before, or an error. */
+int trv_channel_test(trv_channel_t *channel);
+void trv_channel_clear(trv_channel_t *channel);
 int trv_channel_register(trv_channel_t *channel, int which, const void *data, size_t bytes);
 void trv_channel_unregister(trv_channel_t *channel, int which);
 
@@ -219,6 +238,7 @@ typedef struct trv_instance {
     void *scratch;
     size_t scratch_bytes;
     bool started;
+    bool sent;        /* the messages of the run have completed */
     bool only_create; /* the request only creates the plan, and has no buffers */
     const void *input;
     void *output;
@@ -228,14 +248,15 @@ typedef struct trv_instance {
 /* Content of the broadcast with which rank 0 of the communicator distributes its decision. */
 typedef struct trv_decision_message {
     trv_decision_t decision;
-    int32_t collective, type, op; /* the call of rank 0, which the other ranks compare with theirs */
+    int32_t collective, type, op, root; /* the call of rank 0, which the other ranks compare with theirs */
 } trv_decision_message_t;
 
-/* An operation signature with a class of sizes on a communicator. */
+/* An operation signature with a root and a class of sizes on a communicator. */
 typedef struct trv_net_entry {
     trv_cached_t cached; /* the first member, as above; each instance in use holds a reference */
     trv_net_comm_t *comm;
     trv_collective_t collective;
+    int root; /* 0 if the collective has none */
     trv_elements_t elements;
     uint64_t bytes;                         /* the class of sizes */
     char requested[TRV_ALGORITHM_NAME_MAX]; /* requested algorithm or family; "": the planner's choice */
@@ -254,7 +275,7 @@ void trv_net_choose(const trv_net_entry_t *entry, trv_decision_t *decision);
 
 /* entry.c. Before trv_net_entry_decide the caller may set entry->schedule to a schedule that it owns; then no decision
  * is made. */
-int trv_net_entry_create(trv_net_entry_t **entry, trv_net_comm_t *comm, trv_collective_t collective,
+int trv_net_entry_create(trv_net_entry_t **entry, trv_net_comm_t *comm, trv_collective_t collective, int root,
                          const trv_elements_t *elements, uint64_t bytes, const char *requested);
 /* Starts the decision, for which the requests of instances wait. Collective. The caller must have taken an instance
  * before. */
@@ -269,8 +290,8 @@ void trv_instance_give(trv_instance_t *instance);
 void trv_instance_begin(trv_instance_t *instance, uint64_t inner, const void *input, void *output, size_t count);
 void trv_instance_begin_creation(trv_instance_t *instance, size_t count);
 /* collective.c: checks the count, and the buffers like trv_buffers_check. */
-int trv_net_check_buffers(const trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
-                          size_t count, const void *input, const void *output);
+int trv_net_check_buffers(const trv_net_comm_t *comm, trv_collective_t collective, int root,
+                          const trv_elements_t *elements, size_t count, const void *input, const void *output);
 uint64_t trv_net_vector_bytes(const trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
                               size_t count);
 

@@ -32,7 +32,9 @@ static int options_check(const trv_net_comm_t *comm, trv_collective_t collective
         return trv_fail(
             TRV_ERR_ARGUMENT,
             "the member `size` of trv_net_plan_options_t is wrong; initialize it with {TRV_NET_PLAN_OPTIONS}");
-    int rc = trv_elements_check(collective, elements);
+    int rc = trv_collective_check(collective, options->root, comm->size);
+    if (rc == TRV_OK)
+        rc = trv_elements_check(collective, elements);
     const trv_schedule_t *schedule = options->schedule;
     if (rc < 0 || !schedule)
         return rc;
@@ -41,6 +43,9 @@ static int options_check(const trv_net_comm_t *comm, trv_collective_t collective
                         "the schedule is for %d ranks, or for another collective; the communicator "
                         "has %d ranks",
                         trv_schedule_torus(schedule)->ranks, comm->size);
+    if (trv_schedule_root(schedule) != options->root)
+        return trv_fail(TRV_ERR_ARGUMENT, "the schedule has root %d, but the member `root` of the options is %d",
+                        trv_schedule_root(schedule), options->root);
     return TRV_OK;
 }
 
@@ -103,7 +108,7 @@ int trv_net_plan_create(trv_net_plan_t **created, trv_net_comm_t *comm, trv_coll
             "a communicator can have at most %d plans in its lifetime; create another one with trv_net_split",
             TRV_SEQUENCES);
     trv_net_plan_t *plan = calloc(1, sizeof *plan);
-    rc = plan ? trv_net_entry_create(&plan->entry, comm, collective, elements,
+    rc = plan ? trv_net_entry_create(&plan->entry, comm, collective, options->root, elements,
                                      trv_net_vector_bytes(comm, collective, elements, count),
                                      options->algorithm ? options->algorithm : comm->algorithm)
               : trv_fail_memory();
@@ -136,7 +141,9 @@ int trv_net_plan_start(trv_net_plan_t *plan, const void *input, void *output)
         return rc;
     if (plan->running)
         return trv_fail(TRV_ERR_STATE, "the plan is running; wait for it before it is started again");
-    rc = trv_net_check_buffers(plan->comm, plan->entry->collective, &plan->entry->elements, plan->count, input, output);
+    const trv_net_entry_t *entry = plan->entry;
+    rc = trv_net_check_buffers(plan->comm, entry->collective, entry->root, &entry->elements, plan->count, input,
+                               output);
     if (rc < 0)
         return rc;
     plan->running = true;

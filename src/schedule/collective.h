@@ -11,6 +11,8 @@
 
 #include <trivance/schedule.h>
 
+#include "base/error.h"
+
 /* The ranks that hold a unit. */
 typedef enum trv_holders { TRV_EVERY_RANK, TRV_OWNER, TRV_ROOT } trv_holders_t;
 
@@ -43,13 +45,26 @@ static inline const trv_collective_shape_t *trv_schedule_shape(const trv_schedul
     return trv_collective_shape(trv_schedule_collective(schedule));
 }
 
-/* TRV_ERR_ARGUMENT if there is no such collective, or if it has no such root among this many ranks. */
-int trv_collective_check(trv_collective_t collective, int root, int ranks);
-
 static inline bool trv_collective_has_root(trv_collective_t collective)
 {
     const trv_collective_shape_t *shape = trv_collective_shape(collective);
     return shape->before == TRV_ROOT || shape->after == TRV_ROOT;
+}
+
+/* TRV_ERR_ARGUMENT if there is no such collective, or if it has no such root among this many ranks. */
+static inline int trv_collective_check(trv_collective_t collective, int root, int ranks)
+{
+    if ((int)collective < 0 || (int)collective >= TRV_COLLECTIVES)
+        return trv_fail(TRV_ERR_ARGUMENT, "there is no collective %d; collectives are 0 (%s) to %d (%s)",
+                        (int)collective, trv_collective_shapes[0].title, TRV_COLLECTIVES - 1,
+                        trv_collective_shapes[TRV_COLLECTIVES - 1].title);
+    if (root != 0 && !trv_collective_has_root(collective))
+        return trv_fail(TRV_ERR_ARGUMENT, "root %d: %s has no root; pass 0", root,
+                        trv_collective_shape(collective)->title);
+    return root >= 0 && root < ranks
+               ? TRV_OK
+               : trv_fail(TRV_ERR_ARGUMENT, "there is no root %d among %d ranks; roots are 0 to %d", root, ranks,
+                          ranks - 1);
 }
 
 /* Whether units have owners. */
@@ -91,6 +106,6 @@ static inline bool trv_holds(const trv_schedule_t *schedule, trv_holders_t holde
 }
 
 /* The only rank whose contribution the unit of `rank` must have at the end; -1: those of all ranks. */
-int trv_schedule_source(const trv_schedule_t *schedule, int rank, int64_t unit);
+TRV_API int trv_schedule_source(const trv_schedule_t *schedule, int rank, int64_t unit);
 
 #endif

@@ -11,21 +11,6 @@
 #include "schedule/collective.h"
 #include "torus/torus.h"
 
-int trv_collective_check(trv_collective_t collective, int root, int ranks)
-{
-    if ((int)collective < 0 || (int)collective >= TRV_COLLECTIVES)
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no collective %d; collectives are 0 (%s) to %d (%s)",
-                        (int)collective, trv_collective_shapes[0].title, TRV_COLLECTIVES - 1,
-                        trv_collective_shapes[TRV_COLLECTIVES - 1].title);
-    if (root != 0 && !trv_collective_has_root(collective))
-        return trv_fail(TRV_ERR_ARGUMENT, "root %d: %s has no root; pass 0", root,
-                        trv_collective_shape(collective)->title);
-    return root >= 0 && root < ranks
-               ? TRV_OK
-               : trv_fail(TRV_ERR_ARGUMENT, "there is no root %d among %d ranks; roots are 0 to %d", root, ranks,
-                          ranks - 1);
-}
-
 trv_schedule_t *trv_schedule_allocate(const trv_torus_t *torus, const char *name, trv_collective_t collective, int root)
 {
     trv_schedule_t *schedule = calloc(1, sizeof *schedule);

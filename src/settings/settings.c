@@ -212,7 +212,8 @@ static void read_environment(environment_reader_t *reader)
     if (settings->tune)
         trv_rules_parse_line(&settings->tune_rules, settings->tune, NULL); /* the text has been checked before */
     warn_unknown(reader);
-    if (settings->on_timeout == TRV_TIMEOUT_ABORT && settings->timeout_ns == 0)
+    const char *timeout = getenv("TRIVANCE_TIMEOUT");
+    if (!reader->net && settings->on_timeout == TRV_TIMEOUT_ABORT && !(timeout && *timeout))
         reader_warn(reader, "TRIVANCE_ON_TIMEOUT=abort has no effect without a timeout; for example "
                             "TRIVANCE_TIMEOUT=30s");
     settings->info = settings->debug >= TRV_DEBUG_INFO;

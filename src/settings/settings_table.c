@@ -130,8 +130,8 @@ static const trv_setting_t table[] = {
      "writes.",
      NULL, false},
     {"TRIVANCE_FALLBACK", TRV_SETTING_WORD, AT(fallback), false, "silent", "silent|print|error", "print",
-     "Action when a call falls back to the MPI library although a torus, an algorithm or rules are set: none, a line "
-     "per new reason, or MPI_Abort with the reason.",
+     "Action when a call for which there are schedules falls back to the MPI library although a torus, an algorithm or "
+     "rules are set: none, a line per new reason, or MPI_Abort with the reason.",
      NULL, true},
     {"TRIVANCE_TIMEOUT", TRV_SETTING_TIME, AT(timeout_ns), false, "0s", NUMBER_AND_UNIT, "30s",
      "How long a rank waits in one collective before it reports which ranks it waits for; 0s disables the timeout.",

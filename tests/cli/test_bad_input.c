@@ -57,7 +57,7 @@ static void test_bad_input(void **state)
         {"plan 3y3", "is not a torus"},
         {"plan 3x3 -a ring", "ring"},
         {"plan 9 -a trivance-l -c allgather", "supports only AllReduce"},
-        {"plan 9 -c reduce", "there is no collective 'reduce'"},
+        {"plan 9 -c barrier", "there is no collective 'barrier'"},
         {"plan 9 --memory=0", "--memory: the scratch memory of a rank must be at least 1 byte"},
         {"plan 65536x65536", "the torus has more than 2^30 ranks, the maximum"},
         {"plan 9 -a hybrid:", "the factors of a hybrid are whole numbers"},

@@ -17,6 +17,7 @@
 
 #include "formats/ranges.h"
 #include "formats/schedule_file.h"
+#include "schedule/collective.h"
 
 static int warnings;
 static char last_warning[1024];
@@ -113,6 +114,7 @@ static void compare_schedules(const trv_schedule_t *a, const trv_schedule_t *b)
     trv_step_t x = TRV_STEP_INIT, y = TRV_STEP_INIT;
     assert_string_equal(trv_schedule_name(a), trv_schedule_name(b));
     assert_int_equal(trv_schedule_collective(a), trv_schedule_collective(b));
+    assert_int_equal(trv_schedule_root(a), trv_schedule_root(b));
     assert_int_equal(trv_schedule_streams(a), trv_schedule_streams(b));
     assert_int_equal(trv_schedule_steps(a), trv_schedule_steps(b));
     assert_int_equal(trv_schedule_registers(a), trv_schedule_registers(b));
@@ -121,7 +123,7 @@ static void compare_schedules(const trv_schedule_t *a, const trv_schedule_t *b)
     assert_int_equal(trv_schedule_exactness(a), trv_schedule_exactness(b));
     assert_int_equal(trv_schedule_consistent(a), trv_schedule_consistent(b));
     assert_int_equal(trv_schedule_messages_per_port(a), trv_schedule_messages_per_port(b));
-    for (int64_t u = 0; u < trv_schedule_units(a); u++)
+    for (int64_t u = 0; u < trv_schedule_units(a) && trv_collective_has_owners(trv_schedule_collective(a)); u++)
         assert_int_equal(trv_schedule_owner(a, u), trv_schedule_owner(b, u));
     for (int s = 0; s < trv_schedule_streams(a); s++) {
         assert_int_equal(trv_schedule_mirrored(a, s), trv_schedule_mirrored(b, s));
@@ -165,25 +167,36 @@ static void round_trip(const trv_schedule_t *schedule)
     trv_schedule_destroy(file.schedule);
 }
 
+/* Writes and reads the schedule of every algorithm that supports the collective on the torus; returns their number. */
+static int round_trips(const char *torus, trv_collective_t collective, int root)
+{
+    trv_network_t network = {TRV_NETWORK};
+    int made = 0;
+    assert_int_equal(trv_torus_parse(torus, &network.torus), 0);
+    for (int i = 0; i < trv_algorithms_count(); i++) {
+        trv_schedule_t *schedule;
+        if (trv_schedule_create_on(&schedule, &network, trv_algorithm_name(trv_algorithm_at(i)), collective,
+                                   root < network.torus.ranks ? root : 0))
+            continue;
+        round_trip(schedule);
+        trv_schedule_destroy(schedule);
+        made++;
+    }
+    return made;
+}
+
 static void test_round_trip(void **state)
 {
-    static const char *const tori[] = {"1", "2", "3", "5", "8", "9", "26", "27", "3x3", "4x2", "5x1x3", "2x2x3"};
+    static const char *const tori[] = {"1",  "2",   "3",   "5",     "8",     "9",   "26",
+                                       "27", "3x3", "4x2", "5x1x3", "2x2x3", "3mx4"};
     (void)state;
-    int made = 0;
-    for (size_t t = 0; t < sizeof tori / sizeof tori[0]; t++)
-        for (int i = 0; i < trv_algorithms_count(); i++)
-            for (int collective = 0; collective < 3; collective++) {
-                trv_torus_t torus;
-                trv_schedule_t *schedule;
-                assert_int_equal(trv_torus_parse(tori[t], &torus), 0);
-                if (trv_schedule_create(&schedule, &torus, trv_algorithm_name(trv_algorithm_at(i)),
-                                        (trv_collective_t)collective))
-                    continue;
-                round_trip(schedule);
-                trv_schedule_destroy(schedule);
-                made++;
-            }
-    assert_true(made > 100);
+    for (int c = TRV_ALLREDUCE; c <= TRV_ALLTOALL; c++) {
+        int made = 0;
+        for (size_t t = 0; t < sizeof tori / sizeof tori[0]; t++)
+            for (int root = 0; root < (trv_collective_has_root((trv_collective_t)c) ? 4 : 1); root += 3)
+                made += round_trips(tori[t], (trv_collective_t)c, root);
+        assert_true(made > 40);
+    }
     trv_torus_t torus;
     trv_schedule_t *schedule;
     assert_int_equal(trv_torus_parse("2x4", &torus), 0);
@@ -349,7 +362,13 @@ static void test_bad_files(void **state)
         {HEAD "\"streams\": []}", "\"streams\""},
         {HEAD "\"streams\": [3]}", "steps"},
         {HEAD "\"exact\": 1, \"streams\": []}", "\"exact\""},
-        {HEAD "\"collective\": \"reduce\", \"streams\": []}", "collective"},
+        {HEAD "\"collective\": \"barrier\", \"streams\": []}", "collective"},
+        {HEAD "\"root\": 0, \"streams\": []}", "\"root\" is given, but allreduce has no root; remove it"},
+        {HEAD "\"collective\": \"alltoall\", \"root\": 1, \"streams\": []}", "alltoall has no root"},
+        {HEAD "\"collective\": \"reduce\", \"root\": 4, \"streams\": []}",
+         "\"root\" must be a whole number from 0 to 3"},
+        {HEAD "\"collective\": \"scatter\", \"root\": -1, \"streams\": []}", "\"root\""},
+        {HEAD "\"collective\": \"gather\", \"root\": \"0\", \"streams\": []}", "\"root\""},
         {HEAD "\"symmetry\": true, \"streams\": []}", "symmetry"},
         {HEAD "\"streams\": [{\"steps\": [5]}]}", "step 0"},
         {HEAD "\"streams\": [{\"steps\": [], \"mirrored\": true}, {\"steps\": []}]}", "mirrored"},

@@ -344,6 +344,7 @@ static void test_bad_input(void **state)
         {"plan 8x8 -a trivance-b:4", "takes no parameters"},
         {"plan 8x8 --memory=1", "scratch memory of at most 1 byte excludes trivance-l, "},
         {"plan 5x7 --memory=64 --consistent --why", "consistency excludes trivance-l, "},
+        {"plan 3x3 --all-sizes --plot=x.svg -o x.svg", "--plot and --output name the same file 'x.svg'"},
         {"plan 5x7 --memory=64 --messages-per-port=1 --all-sizes", "at most 1 message per port excludes "},
         {"plan 8x8 --all-sizes --why", "the plans for all sizes"},
         {"plan 8x8 --all-sizes -b 1K", "the plans for all sizes"},

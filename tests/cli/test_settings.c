@@ -384,6 +384,30 @@ static void test_text(void **state)
     free(text);
 }
 
+/* The action at a timeout needs a timeout, in MPI programs. An invalid one has a warning of its own. */
+static void test_on_timeout(void **state)
+{
+    static const char *const timeout[] = {"", "30s", "30"};
+    static const int expected[] = {1, 0, 1};
+    (void)state;
+    setenv("TRIVANCE_ON_TIMEOUT", "abort", 1);
+    for (int i = 0; i < 3; i++) {
+        trv_settings_t settings;
+        warnings_t warnings;
+        read_with("TRIVANCE_TIMEOUT", timeout[i], &settings, &warnings);
+        assert_int_equal(warnings.count, expected[i]);
+        assert_true(expected[i] == 0 || (strstr(warnings.last, "using the default") != NULL) == (i == 2));
+        trv_settings_clear(&settings);
+        warnings = (warnings_t){0};
+        setenv("TRIVANCE_TIMEOUT", timeout[i], 1);
+        trv_settings_read_net(&settings, &(trv_rules_reader_t){trv_algorithm_check, store_warning, &warnings});
+        unsetenv("TRIVANCE_TIMEOUT");
+        assert_int_equal(warnings.count, 0); /* an invalid one is a fault */
+        trv_settings_clear(&settings);
+    }
+    unsetenv("TRIVANCE_ON_TIMEOUT");
+}
+
 /* A variable of version 0.2. */
 static void test_removed(void **state)
 {
@@ -507,23 +531,15 @@ static void test_document(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_examples),
-        cmocka_unit_test(test_may_dispatch),
-        cmocka_unit_test(test_invalid_values),
-        cmocka_unit_test(test_synonyms),
-        cmocka_unit_test(test_line),
-        cmocka_unit_test(test_invalid_lines),
-        cmocka_unit_test(test_file),
-        cmocka_unit_test(test_invalid_files),
-        cmocka_unit_test(test_network_of_file),
-        cmocka_unit_test(test_shared),
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_removed),
-        cmocka_unit_test(test_info),
-        cmocka_unit_test(test_info_of_any_bytes),
-        cmocka_unit_test(test_info_of_files),
-        cmocka_unit_test(test_document),
+        cmocka_unit_test(test_defaults),      cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_may_dispatch),  cmocka_unit_test(test_invalid_values),
+        cmocka_unit_test(test_synonyms),      cmocka_unit_test(test_line),
+        cmocka_unit_test(test_invalid_lines), cmocka_unit_test(test_file),
+        cmocka_unit_test(test_invalid_files), cmocka_unit_test(test_network_of_file),
+        cmocka_unit_test(test_shared),        cmocka_unit_test(test_text),
+        cmocka_unit_test(test_on_timeout),    cmocka_unit_test(test_removed),
+        cmocka_unit_test(test_info),          cmocka_unit_test(test_info_of_any_bytes),
+        cmocka_unit_test(test_info_of_files), cmocka_unit_test(test_document),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

@@ -130,10 +130,10 @@ static void expect_range_keys(void)
 static void test_keys(void **state)
 {
     (void)state;
-    expect_keys(
-        "list --format=json",
-        "name,parameters,family,title,variant,steps,bytes,exact,consistent,symmetry,sizes,source,use,baseline,colour",
-        "trivance-list.1");
+    expect_keys("list --format=json",
+                "name,parameters,family,title,variant,steps,bytes,exact,consistent,symmetry,sizes,source,use,baseline,"
+                "colour,collectives",
+                "trivance-list.1");
     expect_keys("verify 9 3x3 -c all --format=json",
                 "torus,algorithm,chosen_for,collective,verdict,consistent,ranks,blocks,messages,method,seconds,"
                 "fault_rank,fault_stream,fault_step,fault_block,reason",
@@ -187,6 +187,16 @@ static void test_list(void **state)
         assert_int_equal(json_is_true(json_object_get(entry, "consistent")), trv_algorithm_consistent(algorithm));
     }
     json_decref(array);
+    array = tool_json("list --collective=alltoall --format=json");
+    assert_in_range(json_array_size(array), 5, trv_algorithms_count() / 2);
+    json_array_foreach(array, i, entry)
+    {
+        const char *name = json_string_value(json_object_get(entry, "name"));
+        assert_true(trv_algorithm_has_collective(trv_algorithm_find(name), TRV_ALLTOALL));
+        const json_t *last = json_object_get(entry, "collectives");
+        assert_string_equal(json_string_value(json_array_get(last, json_array_size(last) - 1)), "alltoall");
+    }
+    json_decref(array);
     tool_t tool = tool_run("list", NULL);
     for (int k = 0; k < trv_algorithms_count(); k++)
         assert_non_null(strstr(tool.out, trv_algorithm_name(trv_algorithm_at(k))));
@@ -199,8 +209,13 @@ static void test_verify(void **state)
 {
     (void)state;
     json_t *array = tool_json("verify 9 3x3 8 --collective=all --format=json"), *entry;
-    size_t i, skipped = 0, exact = 0;
-    assert_int_equal(json_array_size(array), 9 * (trv_algorithms_count() + 1)); /* and planned */
+    size_t i, skipped = 0, exact = 0, rows = 0;
+    for (int c = TRV_ALLREDUCE; c <= TRV_ALLTOALL; c++) {
+        rows++; /* planned */
+        for (int a = 0; a < trv_algorithms_count(); a++)
+            rows += trv_algorithm_has_collective(trv_algorithm_at(a), (trv_collective_t)c);
+    }
+    assert_int_equal(json_array_size(array), 3 * rows);
     json_array_foreach(array, i, entry)
     {
         const char *verdict = json_string_value(json_object_get(entry, "verdict"));

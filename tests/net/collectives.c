@@ -1,7 +1,7 @@
 /*
- * A program for any number of ranks: all collectives with many counts and types, in place and out of place, blocking
- * and non-blocking; plans, communicators, messages, broadcasts, threads. All results are compared with the expected
- * ones.
+ * A program for any number of ranks: AllReduce, Reduce-Scatter and AllGather with many counts and types, in place and out
+ * of place, blocking and non-blocking; plans, communicators, messages, threads. All results are compared with the
+ * expected ones. rooted.c tests the other collectives.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,35 +13,7 @@
 #include <trivance/algorithms.h>
 #include <trivance/net.h>
 
-static int rank, ranks;
-
-#define expect(condition)                                                                                              \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            fprintf(stderr, "rank %d: %s:%d: expected: %s (%s)\n", rank, __FILE__, __LINE__, #condition,               \
-                    trv_last_error());                                                                                 \
-            exit(1);                                                                                                   \
-        }                                                                                                              \
-    } while (0)
-
-/* Element i of the contribution of rank r. Sums are exact in a float. */
-static int64_t value(int r, size_t i) { return (int64_t)((size_t)r * 7 + i * 3) % 101 - 20; }
-
-static int64_t sum(int size, size_t i, const int *member)
-{
-    int64_t all = 0;
-    for (int r = 0; r < size; r++)
-        all += value(member ? member[r] : r, i);
-    return all;
-}
-
-static int64_t *make(size_t count, int r)
-{
-    int64_t *data = malloc((count + 1) * sizeof *data);
-    for (size_t i = 0; i < count; i++)
-        data[i] = value(r, i);
-    return data;
-}
+#include "job.h"
 
 /* ---- Collectives ------------------------------------------------------------------------------------------------- */
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # TRIVANCE_FALLBACK: calls that a preload library cannot dispatch are printed, or end the program; calls of collectives
-# without schedules do neither.
+# without schedules do neither, nor calls that a rule leaves to the MPI library.
 # Usage: fallback.sh LAUNCHER LIBRARY PROGRAM (calls.c) FUNCTION…: functions whose calls fall back
 set -u
 . "$(dirname "$0")/../../scripts/mpi-environment.sh"
-launcher=$1 library=$2 program=$3
+launcher=$1 library=$2 program=$3 tune=
 shift 3
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
@@ -18,7 +18,7 @@ fail() {
 run() { # ACTION FUNCTION…
     local action=$1
     shift
-    timeout 120 "$launcher" -n 2 env TRIVANCE_TORUS=2 TRIVANCE_FALLBACK="$action" LD_PRELOAD="$library" "$program" "$@" \
+    timeout 120 "$launcher" -n 2 env TRIVANCE_TORUS=2 TRIVANCE_TUNE="$tune" TRIVANCE_FALLBACK="$action" LD_PRELOAD="$library" "$program" "$@" \
         > "$log" 2>&1
 }
 
@@ -34,4 +34,8 @@ for function in "$@"; do
     grep -q "^trivance: $function: left to .*; TRIVANCE_FALLBACK=error ends the program" "$log" ||
         fail "no reason for the end after $function"
 done
+
+tune='allreduce:@mpi;reduce-scatter:@mpi;allgather:@mpi'
+run error MPI_Allreduce MPI_Reduce_scatter_block MPI_Allgather MPI_Barrier "$@" ||
+    fail "calls that a rule leaves to the MPI library end the program"
 exit 0

@@ -24,7 +24,7 @@ def place(name, source):
         if f"\n### `{name}`\n" in document.read():
             return "#" + name
     folder = os.path.join(source, "src/algorithms")
-    for file in sorted(os.listdir(folder)):
+    for file in sorted(name for name in os.listdir(folder) if name.endswith(".c")):
         with open(os.path.join(folder, file), encoding="utf-8") as text:
             if f'.name = "{name}",' in text.read():
                 return "../src/algorithms/" + file

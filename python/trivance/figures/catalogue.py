@@ -150,7 +150,7 @@ PLANNED = Family("planned", "Planned", 0)
 def family(name: str) -> Family:
     """The family of that name (the exact members only), or the algorithm of that name as a family of one."""
     known = trivance.algorithms()
-    every = [a for a in known if a.family == name]
+    every = [a for a in known if a.family == name and "allreduce" in a.collectives]
     named = [a for a in known if a.name == name]
     members = named or [a for a in every if a.exact]
     head = (every or named)[0]

@@ -1,8 +1,8 @@
 """The plots of `trivance simulate`, `sweep` and `plan --all-sizes` with --plot: completion time over size, as an SVG file.
 
-``python3 -m trivance.figures.curves FILE.svg`` reads a JSON object from stdin: ``title``; ``curves``, a list of objects
-with ``name``, ``bytes`` and ``ns``, of which a value of null is left out; and ``limit``, an object with ``bytes`` and
-``ns``.
+``python3 -m trivance.figures.curves`` writes it to stdout and reads a JSON object from stdin: ``title``; ``curves``, a
+list of objects with ``name``, ``bytes`` and ``ns``, of which a value of null is left out; and ``limit``, an object with
+``bytes`` and ``ns``.
 """
 import json
 import sys
@@ -14,7 +14,6 @@ from .._theme import colours
 from ..simulation import _colour
 from .draw import INK, MARKERS, MUTED, axes_of
 from .measures import exactly
-from .write import output
 
 
 def _time_text(ns: float, _: Any = None) -> str:
@@ -63,15 +62,11 @@ def draw(data: dict[str, Any], stream: TextIO) -> None:
         axes.set_ylabel("completion time")
 
 
-def main(path: str) -> None:
-    """Draws the curves on stdin into a file, which appears when it is complete."""
-    data = json.load(sys.stdin)
-    try:
-        with output(path) as stream:
-            draw(data, stream)
-    except OSError as error:
-        sys.exit(f"trivance: {error}")
+def main() -> None:
+    """Draws the curves on stdin to stdout."""
+    sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[attr-defined]
+    draw(json.load(sys.stdin), sys.stdout)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main()

@@ -272,7 +272,8 @@ int trv_spanning_create(trv_schedule_t *schedule, int streams, const trv_tree_ed
     schedule->streams = streams;
     schedule->registers = schedule->collective == TRV_REDUCE || schedule->collective == TRV_ALLREDUCE ? 1 + children
                                                                                                       : 1;
-    schedule->steps = (schedule->collective == TRV_ALLREDUCE ? 2 : 1) * tables->depth + chunks - 1;
+    if (ranks > 1) /* otherwise there are no messages */
+        schedule->steps = (schedule->collective == TRV_ALLREDUCE ? 2 : 1) * tables->depth + chunks - 1;
     schedule->owned = blocks;
     trv_torus_init(&schedule->space, 1, blocks ? &ranks : &chunks);
     return rc;

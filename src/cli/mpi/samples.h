@@ -9,7 +9,7 @@
 
 #include <mpi.h>
 
-#define SAMPLES_KINDS_MAX 192
+#define SAMPLES_KINDS_MAX 160
 
 /* Makes one call of a kind, on every rank. Returns 0 or a negative code. */
 typedef int samples_run_t(void *context, int kind);

@@ -341,7 +341,7 @@ static int plan_query(const options_t *options)
     if (!rc && !options->all_sizes)
         query.bytes = options->bytes ? options->bytes : DEFAULT_BYTES;
     if (!rc && options->plot)
-        rc = cli_plot_check(options->plot);
+        rc = cli_plot_check(options->plot, options->output);
     if (rc)
         return rc;
     if (options->nodes || !(options->all_sizes || options->why))

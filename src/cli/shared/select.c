@@ -20,7 +20,7 @@ const char *cli_member_name(const cli_choice_t *choice, int member)
     return strpbrk(choice->label, ":@") ? choice->label : trv_algorithm_name(choice->member[member]);
 }
 
-bool cli_is_several(const cli_choice_t *choice) { return choice->planned || choice->members > 1; }
+bool cli_is_several(const cli_choice_t *choice) { return choice->planned || choice->family; }
 
 const char *cli_member_letter(const char *algorithm) { return strrchr(algorithm, '-') + 1; }
 
@@ -110,6 +110,7 @@ static int choice_find(const char *text, cli_choice_t *choice)
             choice->members < CLI_CHOICES_MAX) {
             snprintf(choice->label, sizeof choice->label, "%s", text);
             choice->member[choice->members++] = algorithm;
+            choice->family = true;
         }
     }
     return choice->members ? TRV_OK : report_unknown(text);
@@ -172,7 +173,7 @@ void cli_selection_restrict(cli_selection_t *selection, unsigned collectives)
     int kept = 0;
     for (int i = 0; i < selection->choices; i++) {
         cli_choice_t choice = selection->choice[i];
-        const bool named = choice.members == 1 && !selection->all;
+        const bool named = !choice.planned && !choice.family && !selection->all;
         int members = 0;
         for (int m = 0; m < choice.members && !named; m++)
             if (supports_any(choice.member[m], collectives))

@@ -15,8 +15,8 @@
  * `planned` has none. */
 typedef struct cli_choice {
     char label[TRV_ALGORITHM_NAME_MAX]; /* as typed; for `auto`, "planned" */
-    bool planned;
-    int members;
+    bool planned, family;
+    int members; /* of a family those that support the collective, which may be one */
     const trv_algorithm_t *member[CLI_CHOICES_MAX];
 } cli_choice_t;
 

@@ -216,7 +216,7 @@ int cli_simulate(int argc, char **argv)
     if (!rc && !job.sizes && !job.schedule)
         rc = read_bytes(&job, job.links || job.trace ? DETAIL_SIZE : DEFAULT_SIZES);
     if (!rc && job.plot)
-        rc = cli_plot_check(job.plot);
+        rc = cli_plot_check(job.plot, NULL);
     if (job.goal && !options.given.alpha)
         job.network.options.alpha_ns = 0;
     return rc ? cli_bad_last(argv[0]) : simulate(&job);

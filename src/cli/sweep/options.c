@@ -55,7 +55,7 @@ const cli_command_t cli_sweep_command = {
              "extends its list. slow-rank, slow-link and cut may be none.",
     .examples = "trivance sweep --torus=8,8x8 --bytes=1K:64M:x4 --bandwidth=200Gb/s,800Gb/s -o out.csv\n"
                 "trivance sweep grid.json --model=dateline -o out.jsonl\n"
-                "trivance sweep --torus=8x8 --bytes=1K:64M -o out.csv --plot=out.svg\n"
+                "trivance sweep --torus=8x8 --bytes=1K:64M -o plotted.csv --plot=plotted.svg\n"
                 "mpirun -n 64 trivance sweep grid.json -o grid.csv\n",
 };
 

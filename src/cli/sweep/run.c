@@ -26,7 +26,7 @@ static void sweep_print_points(const cli_sweep_grid_t *grid)
 
 static int prepare_plot(cli_sweep_t *sweep)
 {
-    int rc = cli_sweep_plot_check(&sweep->grid, sweep->plot);
+    int rc = cli_sweep_plot_check(&sweep->grid, sweep->plot, sweep->path);
     if (rc)
         return rc;
     sweep->time_ns = malloc((size_t)sweep->grid.points * sizeof *sweep->time_ns);
@@ -43,12 +43,12 @@ int cli_sweep_begin(cli_sweep_t *sweep, int argc, char **argv)
     int code = cli_sweep_read(sweep, argc, argv);
     if (code)
         return code;
+    if (sweep->plot && prepare_plot(sweep))
+        return cli_bad_last(sweep->command);
     if (sweep->dry) {
         sweep_print_points(&sweep->grid);
         return 1;
     }
-    if (sweep->plot && prepare_plot(sweep))
-        return cli_bad_last(sweep->command);
     if (cli_sweep_rows_open(&sweep->rows, &sweep->grid, sweep->path, sweep->format, sweep->restart, sweep->limit,
                             sweep->time_ns))
         return cli_bad_last(sweep->command);

@@ -139,7 +139,7 @@ int cli_sweep_rows_close(cli_sweep_rows_t *rows);
 /* ---- The plot (sweep_plot.c) ------------------------------------------------------------------------------- */
 
 /* Checks that the grid can be drawn: algorithms and sizes only, and several sizes. */
-int cli_sweep_plot_check(const cli_sweep_grid_t *grid, const char *path);
+int cli_sweep_plot_check(const cli_sweep_grid_t *grid, const char *path, const char *output);
 /* Draws the times of all points. */
 int cli_sweep_plot_draw(const cli_sweep_rows_t *rows, const char *path);
 

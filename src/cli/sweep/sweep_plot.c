@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "cli/sweep/sweep.h"
 
-int cli_sweep_plot_check(const cli_sweep_grid_t *grid, const char *path)
+int cli_sweep_plot_check(const cli_sweep_grid_t *grid, const char *path, const char *output)
 {
     for (int i = 0; i < CLI_AXES; i++) {
         const int values = grid->axis[i].values.count;
@@ -17,7 +17,7 @@ int cli_sweep_plot_check(const cli_sweep_grid_t *grid, const char *path)
                             "--plot draws algorithms and sizes for a single %s; here there are %d, so give one",
                             cli_axis_name(i), values);
     }
-    return cli_plot_check(path);
+    return cli_plot_check(path, output);
 }
 
 int cli_sweep_plot_draw(const cli_sweep_rows_t *rows, const char *path)

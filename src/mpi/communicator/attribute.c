@@ -62,7 +62,8 @@ static int on_delete(MPI_Comm comm, int key, void *value, void *extra)
     return MPI_SUCCESS;
 }
 
-/* Formats a size with three digits in the largest unit in which it is 1 or more. Returns `text`. */
+/* Formats a size with three digits, in the smallest unit in which it is less than 1000: 1010 bytes are 0.986 KiB. Returns
+ * `text`. */
 static const char *format_size(double bytes, char text[TRV_BYTES_TEXT_MAX])
 {
     static const char *const unit[] = {"B", "KiB", "MiB", "GiB", "TiB"};

@@ -33,6 +33,21 @@ int trv_mpi_class(int code)
 #define NAME_SHOWN  24 /* bytes of a communicator's name */
 #define RANKS_SHOWN 4
 
+/* Cuts a name to NAME_SHOWN bytes, not within a character of UTF-8, and replaces control characters, which would break
+ * the line of the log. */
+static void clean_name(char name[MPI_MAX_OBJECT_NAME])
+{
+    if (strlen(name) > NAME_SHOWN) {
+        int end = NAME_SHOWN;
+        while (end > 0 && ((unsigned char)name[end] & 0xC0) == 0x80)
+            end--;
+        name[end] = '\0';
+    }
+    for (char *at = name; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7F)
+            *at = '?';
+}
+
 /* The name that the program has given to a communicator, as " 'rows'". Empty: it has none; Open MPI's default names are
  * no names. */
 static void format_name(MPI_Comm comm, char text[NAME_SHOWN + 4])
@@ -41,8 +56,10 @@ static void format_name(MPI_Comm comm, char text[NAME_SHOWN + 4])
     int length = 0;
     *text = '\0';
     if (comm != MPI_COMM_NULL && PMPI_Comm_get_name(comm, name, &length) == MPI_SUCCESS && *name &&
-        strncmp(name, "MPI_COMM_", 9) != 0 && strncmp(name, "MPI COMMUNICATOR ", 17) != 0)
+        strncmp(name, "MPI_COMM_", 9) != 0 && strncmp(name, "MPI COMMUNICATOR ", 17) != 0) {
+        clean_name(name);
         snprintf(text, NAME_SHOWN + 4, " '%.*s'", NAME_SHOWN, name);
+    }
 }
 
 /* The first ranks in MPI_COMM_WORLD, as " of ranks 0,4,8,…". Empty: the communicator has the ranks of MPI_COMM_WORLD, in

@@ -14,14 +14,6 @@
 #include "mpi/front/intercept.h"
 #include "mpi/settings/job_settings.h"
 
-/* The collectives that the component defines. The order of `each` is that of mpi/front/collectives.h. */
-#define DISPATCHED(each)                                                                                               \
-    each(Allreduce, allreduce, ALLREDUCE, REDUCTION)                                                                   \
-        each(Reduce_scatter_block, reduce_scatter_block, REDUCE_SCATTER_BLOCK, REDUCTION)                              \
-            each(Allgather, allgather, ALLGATHER, GATHER) TRV_MPI_ROOTED(each)                                         \
-                each(Alltoall, alltoall, ALLTOALL, GATHER)
-#define COUNTED(each) each(Reduce_scatter, reduce_scatter, REDUCE_SCATTER, REDUCTION_COUNTS) TRV_MPI_COUNTED(each)
-
 static const mca_coll_base_comm_coll_t *lower(const mca_coll_base_module_t *module)
 {
     return &((const trv_coll_module_t *)module)->lower;
@@ -49,45 +41,42 @@ static void find_caller(caller_t *caller, const char *function)
 }
 
 /* Begins the span of a call that returns to `address`. */
-static void begin(trv_mpi_span_t *span, const char *function, caller_t *caller, const void *address)
+static trv_mpi_span_t begin(const char *function, caller_t *caller, const void *address)
 {
-    span->active = false;
     if (!atomic_load_explicit(&trv_mpi_observes, memory_order_relaxed))
-        return;
+        return (trv_mpi_span_t){.number = 0};
     if (!atomic_load(&caller->first))
         find_caller(caller, function);
     const bool program = !trv_mpi_intercept_is_inside() && (const char *)address > atomic_load(&caller->first) &&
                          (const char *)address <= atomic_load(&caller->end);
-    trv_mpi_span_begin(span, program ? function : NULL);
+    return trv_mpi_span_begin(program ? function : NULL);
 }
 
 /* ---- The functions ----------------------------------------------------------------------------------------------- */
 
-/* Defines the function `name` of the module, for the MPI function LABEL. `RUN`: an expression that is true if Trivance
- * has executed the call and set `code`. */
-#define FUNCTION(name, LABEL, HAS_SCHEDULES, RUN, ARGUMENTS, ...)                                                      \
+/* Defines the function `name` of the module, for the MPI function LABEL. `UNSUPPORTED`: see trv_mpi_intercept_end.
+ * `RUN`: an expression that is true if Trivance has executed the call and set `code`. */
+#define FUNCTION(name, LABEL, UNSUPPORTED, RUN, ARGUMENTS, ...)                                                        \
     static int call_##name(__VA_ARGS__, mca_coll_base_module_t *module)                                                \
     {                                                                                                                  \
         static caller_t caller;                                                                                        \
         int code;                                                                                                      \
-        trv_mpi_span_t span;                                                                                           \
-        begin(&span, LABEL, &caller, __builtin_return_address(0));                                                     \
+        const trv_mpi_span_t span = begin(LABEL, &caller, __builtin_return_address(0));                                \
         if (!(RUN))                                                                                                    \
             code = lower(module)->coll_##name(ARGUMENTS, lower(module)->coll_##name##_module);                         \
-        trv_mpi_intercept_end(&span, HAS_SCHEDULES, comm);                                                             \
+        trv_mpi_intercept_end(span, UNSUPPORTED, comm);                                                                \
         return code;                                                                                                   \
     }
 
 #define LIST(...) __VA_ARGS__
 
-#define BLOCKING_AS(Name, name, FORM, HAS_SCHEDULES, RUN)                                                              \
-    FUNCTION(name, "MPI_" #Name, HAS_SCHEDULES, RUN, LIST(TRV_MPI_ARGUMENTS_##FORM),                                   \
-             TRV_MPI_PARAMETERS_##FORM(int, int))
-#define NONBLOCKING_AS(Name, name, FORM, HAS_SCHEDULES, RUN)                                                           \
-    FUNCTION(i##name, "MPI_I" #name, HAS_SCHEDULES, RUN, LIST(TRV_MPI_ARGUMENTS_##FORM, request),                      \
+#define BLOCKING_AS(Name, name, FORM, UNSUPPORTED, RUN)                                                                \
+    FUNCTION(name, "MPI_" #Name, UNSUPPORTED, RUN, LIST(TRV_MPI_ARGUMENTS_##FORM), TRV_MPI_PARAMETERS_##FORM(int, int))
+#define NONBLOCKING_AS(Name, name, FORM, UNSUPPORTED, RUN)                                                             \
+    FUNCTION(i##name, "MPI_I" #name, UNSUPPORTED, RUN, LIST(TRV_MPI_ARGUMENTS_##FORM, request),                        \
              TRV_MPI_PARAMETERS_##FORM(int, int), MPI_Request *request)
-#define PERSISTENT_AS(Name, name, FORM, HAS_SCHEDULES, RUN)                                                            \
-    FUNCTION(name##_init, "MPIX_" #Name "_init", HAS_SCHEDULES, RUN, LIST(TRV_MPI_ARGUMENTS_##FORM, info, request),    \
+#define PERSISTENT_AS(Name, name, FORM, UNSUPPORTED, RUN)                                                              \
+    FUNCTION(name##_init, "MPIX_" #Name "_init", UNSUPPORTED, RUN, LIST(TRV_MPI_ARGUMENTS_##FORM, info, request),      \
              TRV_MPI_PARAMETERS_##FORM(int, int), MPI_Info info, MPI_Request *request)
 
 #define CALL(Name) &(const trv_mpi_call_t)TRV_MPI_CALL_##Name
@@ -101,28 +90,36 @@ static bool is_internal(const trv_mpi_call_t *call)
            reduction->datatype == MPI_INT && (reduction->op == MPI_MAX || reduction->op == MPI_MIN);
 }
 
-#define BLOCKING(Name, name, NAME, FORM) BLOCKING_AS(Name, name, FORM, true, trv_mpi_intercept(CALL(Name), comm, &code))
+#define BLOCKING(Name, name, NAME, FORM) BLOCKING_AS(Name, name, FORM, NULL, trv_mpi_intercept(CALL(Name), comm, &code))
 #define NONBLOCKING(Name, name, NAME, FORM)                                                                            \
-    NONBLOCKING_AS(Name, name, FORM, true,                                                                             \
+    NONBLOCKING_AS(Name, name, FORM, NULL,                                                                             \
                    !is_internal(CALL(Name)) &&                                                                         \
                        trv_coll_request("MPI_I" #name, CALL(Name), comm, false, request, &code))
 #define PERSISTENT(Name, name, NAME, FORM)                                                                             \
-    PERSISTENT_AS(Name, name, FORM, true,                                                                              \
+    PERSISTENT_AS(Name, name, FORM, NULL,                                                                              \
                   trv_coll_request("MPIX_" #Name "_init", CALL(Name), comm, true, request, &code))
 
-#define COUNTED_BLOCKING(Name, name, NAME, FORM)    BLOCKING_AS(Name, name, FORM, false, false)
-#define COUNTED_NONBLOCKING(Name, name, NAME, FORM) NONBLOCKING_AS(Name, name, FORM, false, false)
-#define COUNTED_PERSISTENT(Name, name, NAME, FORM)  PERSISTENT_AS(Name, name, FORM, false, false)
+/* Functions that are only counted: of collectives without schedules, and others that the component does not execute. */
+#define COUNTED_BLOCKING(Name, name, NAME, FORM)    BLOCKING_AS(Name, name, FORM, TRV_MPI_NO_SCHEDULES, false)
+#define COUNTED_NONBLOCKING(Name, name, NAME, FORM) NONBLOCKING_AS(Name, name, FORM, TRV_MPI_NO_SCHEDULES, false)
+#define COUNTED_PERSISTENT(Name, name, NAME, FORM)  PERSISTENT_AS(Name, name, FORM, TRV_MPI_NO_SCHEDULES, false)
+#define NOT_EXECUTED                                "the component does not execute it"
+#define OTHER_BLOCKING(Name, name, NAME, FORM)      BLOCKING_AS(Name, name, FORM, NOT_EXECUTED, false)
+#define OTHER_NONBLOCKING(Name, name, NAME, FORM)   NONBLOCKING_AS(Name, name, FORM, NOT_EXECUTED, false)
+#define OTHER_PERSISTENT(Name, name, NAME, FORM)    PERSISTENT_AS(Name, name, FORM, NOT_EXECUTED, false)
 
-DISPATCHED(BLOCKING)
+TRV_MPI_DISPATCHED(BLOCKING)
 TRV_MPI_BARRIER(BLOCKING)
-DISPATCHED(NONBLOCKING)
-DISPATCHED(PERSISTENT)
-COUNTED(COUNTED_BLOCKING)
-COUNTED(COUNTED_NONBLOCKING)
-COUNTED(COUNTED_PERSISTENT)
-TRV_MPI_BARRIER(COUNTED_NONBLOCKING)
-TRV_MPI_BARRIER(COUNTED_PERSISTENT)
+TRV_MPI_DISPATCHED(NONBLOCKING)
+TRV_MPI_DISPATCHED(PERSISTENT)
+TRV_MPI_COUNTED(COUNTED_BLOCKING)
+TRV_MPI_COUNTED(COUNTED_NONBLOCKING)
+TRV_MPI_COUNTED(COUNTED_PERSISTENT)
+TRV_MPI_REDUCE_SCATTER(OTHER_BLOCKING)
+TRV_MPI_REDUCE_SCATTER(OTHER_NONBLOCKING)
+TRV_MPI_REDUCE_SCATTER(OTHER_PERSISTENT)
+TRV_MPI_BARRIER(OTHER_NONBLOCKING)
+TRV_MPI_BARRIER(OTHER_PERSISTENT)
 
 /* ---- Modules ----------------------------------------------------------------------------------------------------- */
 
@@ -131,8 +128,18 @@ TRV_MPI_BARRIER(COUNTED_PERSISTENT)
 #define ALL_FORMS(Name, name, NAME, FORM)     EACH(name) EACH(i##name) EACH(name##_init)
 #define BLOCKING_FORM(Name, name, NAME, FORM) EACH(name)
 #define OTHER_FORMS(Name, name, NAME, FORM)   EACH(i##name) EACH(name##_init)
-#define EACH_DISPATCHED                       DISPATCHED(ALL_FORMS) TRV_MPI_BARRIER(BLOCKING_FORM)
-#define EACH_COUNTED                          COUNTED(ALL_FORMS) TRV_MPI_BARRIER(OTHER_FORMS)
+#define EACH_DISPATCHED                       TRV_MPI_DISPATCHED(ALL_FORMS) TRV_MPI_BARRIER(BLOCKING_FORM)
+#define EACH_COUNTED                          TRV_MPI_COUNTED(ALL_FORMS) TRV_MPI_REDUCE_SCATTER(ALL_FORMS) TRV_MPI_BARRIER(OTHER_FORMS)
+
+/* Removes the functions that only count calls. Whether a rank counts depends on its own log level, which must not decide
+ * whether it uses the module. */
+static void stop_counting(trv_coll_module_t *module)
+{
+#define EACH(name) module->super.coll_##name = NULL;
+    EACH_COUNTED
+#undef EACH
+    module->counts = false;
+}
 
 /* Open MPI enables modules from the lowest priority to the highest, so *comm->c_coll contains the functions to which
  * calls fall back. */
@@ -141,9 +148,12 @@ static int module_enable(mca_coll_base_module_t *module, ompi_communicator_t *co
     trv_coll_module_t *own = (trv_coll_module_t *)module;
     own->lower = *comm->c_coll;
 #define EACH(name) &&own->lower.coll_##name && own->lower.coll_##name##_module
-    if (!(true EACH_DISPATCHED) || (own->counts && !(true EACH_COUNTED)))
+    if (!(true EACH_DISPATCHED))
         return OMPI_ERR_NOT_FOUND;
+    const bool countable = true EACH_COUNTED;
 #undef EACH
+    if (own->counts && !countable)
+        stop_counting(own);
 #define EACH(name) OBJ_RETAIN(own->lower.coll_##name##_module);
     EACH_DISPATCHED
     if (own->counts) {

@@ -31,14 +31,13 @@ static void log_intercommunicator(MPI_Comm comm)
 static int run_call(const trv_mpi_call_t *call, MPI_Comm comm)
 {
     int code;
-    trv_mpi_span_t span;
-    trv_mpi_span_begin(&span, trv_collective_shape(trv_mpi_call_collective(call))->name);
+    const trv_mpi_span_t span = trv_mpi_span_begin(trv_collective_shape(trv_mpi_call_collective(call))->name);
     if (!trv_mpi_dispatch(call, comm, &code)) {
         log_intercommunicator(comm);
         code = call->movement ? trv_mpi_library_movement(call->movement, comm)
                               : trv_mpi_library_run(call->reduction, comm);
     }
-    trv_mpi_span_end(&span, "no schedule was decided");
+    trv_mpi_span_end(span, "no schedule was decided");
     return code;
 }
 

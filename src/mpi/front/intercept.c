@@ -103,7 +103,8 @@ bool trv_mpi_intercept(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
 bool trv_mpi_intercept_unequal_counts(const trv_mpi_reduction_t *reduction, const void *counts, size_t bytes,
                                       MPI_Comm comm, int *code)
 {
-    trv_mpi_intercept_log_fallback("MPI_Reduce_scatter", "the ranks' counts differ", comm);
+    trv_mpi_intercept_log_fallback("MPI_Reduce_scatter", &(trv_mpi_call_t){.reduction = reduction},
+                                   "the ranks' counts differ", comm);
     if (!is_checked())
         return false;
     const uint64_t digest = trv_hash(TRV_HASH_SEED, counts, bytes) & TRV_MPI_WORD_MAX;
@@ -148,7 +149,7 @@ trv_mpi_request_t *trv_mpi_intercept_post(const char *name, const trv_mpi_call_t
     leave(*code != MPI_SUCCESS, comm, code);
     if (!request && *code == MPI_SUCCESS && is_valid(call, comm))
         trv_mpi_intercept_log_fallback(
-            name,
+            name, call,
             persistent ? "no blocking call of this kind and size class came first, or the communicator has the maximum "
                          "number of persistent requests"
                        : "no blocking call of this kind and size class came first",
@@ -199,11 +200,40 @@ void trv_mpi_intercept_hint(MPI_Comm comm, const char *algorithm)
 
 /* ---- Reports ----------------------------------------------------------------------------------------------------- */
 
-void trv_mpi_intercept_log_fallback(const char *name, const char *reason, MPI_Comm comm)
+static const char HINT_REASON[] = "the hint trivance_algorithm=mpi";
+
+/* Why a hint or an earlier decision leaves such calls to the MPI library. NULL: neither does. *requested: whether a hint
+ * or a setting requests that. */
+static const char *decided_reason(const trv_mpi_call_t *call, MPI_Comm comm, bool *requested)
+{
+    int invalid;
+    trv_mpi_state_t *state;
+    trv_mpi_request_spec_t spec;
+    *requested = false;
+    if (!trv_mpi_state_known(comm, &state))
+        return NULL;
+    if (state->config.left_to_library) {
+        *requested = true;
+        return HINT_REASON;
+    }
+    if (!call || !is_valid(call, comm) || !trv_mpi_make_request_spec(call, state->rank, state->ranks, &spec, &invalid))
+        return NULL;
+    const trv_mpi_decision_t *decision = trv_mpi_decision_find(state, &spec.arguments);
+    if (!decision || decision->schedule)
+        return NULL;
+    *requested = decision->requested;
+    return decision->reason;
+}
+
+void trv_mpi_intercept_log_fallback(const char *name, const trv_mpi_call_t *call, const char *reason, MPI_Comm comm)
 {
     int rank = 0;
-    if (comm != MPI_COMM_NULL && PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS)
-        trv_mpi_log_call_fallback(rank, name, reason);
+    bool requested;
+    if (!trv_mpi_is_active() || !atomic_load_explicit(&trv_mpi_observes, memory_order_relaxed) ||
+        comm == MPI_COMM_NULL || PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS)
+        return;
+    const char *decided = decided_reason(call, comm, &requested);
+    trv_mpi_log_call_fallback(rank, name, decided ? decided : reason, requested);
 }
 
 /* Why no decision was made for a call of a function for which there are schedules. */
@@ -218,15 +248,16 @@ static const char *reason_of(MPI_Comm comm)
         return "invalid arguments";
     if (inter || ranks == 1)
         return inter ? "an intercommunicator" : "a communicator of one rank";
-    if (!trv_mpi_state_known(comm, &state))
-        return "no elements or invalid arguments, or the communicator was not initialized";
-    return state->config.left_to_library ? "the hint trivance_algorithm=mpi" : "no elements or invalid arguments";
+    if (trv_mpi_state_known(comm, &state))
+        return state->config.left_to_library ? HINT_REASON : "no elements or invalid arguments";
+    return trv_mpi_within_world(comm, ranks)
+               ? "the communicator is not initialized: its calls have no elements or invalid arguments, or a warning "
+                 "states the reason"
+               : "processes outside of MPI_COMM_WORLD";
 }
 
-void trv_mpi_intercept_end(trv_mpi_span_t *span, bool has_schedules, MPI_Comm comm)
+void trv_mpi_intercept_end(trv_mpi_span_t span, const char *unsupported, MPI_Comm comm)
 {
-    const char *reason = "";
-    if (trv_mpi_span_is_open(span))
-        reason = has_schedules ? reason_of(comm) : "Trivance has no schedules for it";
-    trv_mpi_span_end(span, reason);
+    if (span.number > 0)
+        trv_mpi_span_end(span, !trv_mpi_span_is_open(span) ? "" : unsupported ? unsupported : reason_of(comm));
 }

@@ -1,9 +1,9 @@
 /*
  * Interception of MPI calls, for the preload libraries and the Open MPI component.
  *
- * trv_mpi_intercept returns true when the call has been executed or has failed; *code is then the return value of the program's
- * call, and the communicator's error handler has been called if it is an error. False means fall back: the caller
- * passes the program's arguments to the PMPI_ function. All ranks make the same choice (dispatch.c), except a rank on
+ * trv_mpi_intercept returns true when the call has been executed or has failed; *code is then the return value of the
+ * program's call, and the communicator's error handler has been called if it is an error. False means fall back: the
+ * caller passes the program's arguments to the PMPI_ function. All ranks make the same choice (dispatch.c), except a rank on
  * which the communicator is broken: there the call returns an error. Calls with invalid arguments fall back, so that
  * the MPI library reports them.
  */
@@ -32,8 +32,8 @@ bool trv_mpi_intercept_unequal_counts(const trv_mpi_reduction_t *call, const voi
 
 /* Non-blocking and persistent calls: returns a request that can be started, or NULL: the call falls back, or *code is
  * an error. The function does not wait for other ranks, so it needs the decision of an earlier blocking call with the
- * same operation signature and size class on the same communicator. `name`: the MPI function, for the log. A caller that has no memory for its own part passes
- * NULL as `done` and `context`; that is an error if a schedule is decided. */
+ * same operation signature and size class on the same communicator. `name`: the MPI function, for the log. A caller that
+ * has no memory for its own part passes NULL as `done` and `context`; that is an error if a schedule is decided. */
 trv_mpi_request_t *trv_mpi_intercept_post(const char *name, const trv_mpi_call_t *call, MPI_Comm comm, bool persistent,
                                           void (*done)(void *context, int class), void *context, int *code);
 
@@ -43,14 +43,16 @@ trv_mpi_request_t *trv_mpi_intercept_post(const char *name, const trv_mpi_call_t
 void trv_mpi_intercept_hint(MPI_Comm comm, const char *algorithm);
 
 /* Reports that a call of the function `name` falls back, as the settings require: counts it, logs the reason, or ends
- * the program (TRIVANCE_FALLBACK). */
-void trv_mpi_intercept_log_fallback(const char *name, const char *reason, MPI_Comm comm);
+ * the program (TRIVANCE_FALLBACK). `call`: its arguments; if a hint or an earlier decision leaves such calls to the MPI
+ * library, that is the reason instead of `reason`. NULL: not known. */
+void trv_mpi_intercept_log_fallback(const char *name, const trv_mpi_call_t *call, const char *reason, MPI_Comm comm);
 
 /* Whether this thread executes code of Trivance, so that a call is not the program's. */
 bool trv_mpi_intercept_is_inside(void);
 
-/* Ends the span of a call on `comm` that began with trv_mpi_span_begin (mpi/reports/log_table.h). `has_schedules`:
- * whether Trivance has schedules for this function. */
-void trv_mpi_intercept_end(trv_mpi_span_t *span, bool has_schedules, MPI_Comm comm);
+/* Ends the span of a call on `comm` that began with trv_mpi_span_begin (mpi/reports/log_table.h). `unsupported`: the
+ * reason why calls of this function always fall back, or NULL. */
+#define TRV_MPI_NO_SCHEDULES "Trivance has no schedules for it"
+void trv_mpi_intercept_end(trv_mpi_span_t span, const char *unsupported, MPI_Comm comm);
 
 #endif

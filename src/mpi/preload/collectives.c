@@ -53,11 +53,10 @@ __attribute__((constructor)) static void set_mode(void) { trv_mpi_set_mode(TRV_M
 
 void trv_preload_init(void) { trv_mpi_intercept_init(true); }
 
-void trv_preload_report_fallback(const char *name, MPI_Comm comm)
+void trv_preload_report_fallback(const char *name, const trv_mpi_call_t *call, MPI_Comm comm)
 {
-    if (trv_mpi_is_active())
-        trv_mpi_intercept_log_fallback(name, "a preload library cannot make progress on it between the program's calls",
-                                       comm);
+    trv_mpi_intercept_log_fallback(name, call,
+                                   "a preload library cannot make progress on it between the program's calls", comm);
 }
 
 /* ---- Initialization ---------------------------------------------------------------------------------------------- */
@@ -105,115 +104,116 @@ bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const void *
 
 /* ---- The functions ----------------------------------------------------------------------------------------------- */
 
-/* Defines an MPI function. `DISPATCHED`: an expression that is true if Trivance has executed the call and set `code`. */
-#define FUNCTION(FUNCTION_NAME, LABEL, HAS_SCHEDULES, DISPATCHED, ARGUMENTS, ...)                                      \
+/* Defines an MPI function. `UNSUPPORTED`: see trv_mpi_intercept_end. `DISPATCHED`: an expression that is true if Trivance
+ * has executed the call and set `code`. */
+#define FUNCTION(FUNCTION_NAME, LABEL, UNSUPPORTED, DISPATCHED, ARGUMENTS, ...)                                        \
     int FUNCTION_NAME(__VA_ARGS__)                                                                                     \
     {                                                                                                                  \
         int code;                                                                                                      \
-        trv_mpi_span_t span;                                                                                           \
-        trv_mpi_span_begin(&span, LABEL);                                                                              \
+        const trv_mpi_span_t span = trv_mpi_span_begin(LABEL);                                                         \
         if (!(DISPATCHED))                                                                                             \
             code = P##FUNCTION_NAME ARGUMENTS;                                                                         \
-        trv_mpi_intercept_end(&span, HAS_SCHEDULES, comm);                                                             \
+        trv_mpi_intercept_end(span, UNSUPPORTED, comm);                                                                \
         return code;                                                                                                   \
     }
 
-#define DISPATCH(Name)                trv_mpi_intercept(&(const trv_mpi_call_t)TRV_MPI_CALL_##Name, comm, &code)
-#define DISPATCH_Allreduce            DISPATCH(Allreduce)
-#define DISPATCH_Reduce_scatter_block DISPATCH(Reduce_scatter_block)
-#define DISPATCH_Allgather            DISPATCH(Allgather)
-#define DISPATCH_Bcast                DISPATCH(Bcast)
-#define DISPATCH_Reduce               DISPATCH(Reduce)
-#define DISPATCH_Gather               DISPATCH(Gather)
-#define DISPATCH_Scatter              DISPATCH(Scatter)
-#define DISPATCH_Alltoall             DISPATCH(Alltoall)
-#define DISPATCH_Barrier              DISPATCH(Barrier)
-#define DISPATCH_Reduce_scatter                                                                                        \
+#define CALL(Name)     (&(const trv_mpi_call_t)TRV_MPI_CALL_##Name)
+#define DISPATCH(Name) trv_mpi_intercept(CALL(Name), comm, &code)
+#define DISPATCH_COUNTS                                                                                                \
     trv_preload_reduce_scatter(sendbuf, recvbuf, recvcounts, sizeof *recvcounts, datatype, op, comm, &code)
 
 /* Reports a non-blocking or persistent call; false. */
-#define FALLS_BACK(LABEL) (trv_preload_report_fallback(LABEL, comm), false)
+#define FALLS_BACK(LABEL, CALL) (trv_preload_report_fallback(LABEL, CALL, comm), false)
 
 #define ARGUMENTS(FORM)            (TRV_MPI_ARGUMENTS_##FORM)
 #define ARGUMENTS_REQUEST(FORM)    (TRV_MPI_ARGUMENTS_##FORM, request)
 #define ARGUMENTS_PERSISTENT(FORM) (TRV_MPI_ARGUMENTS_##FORM, info, request)
 
-/* Blocking functions. */
-#define BLOCKING(Name, name, NAME, FORM)                                                                               \
-    FUNCTION(MPI_##Name, "MPI_" #Name, true, DISPATCH_##Name, ARGUMENTS(FORM), TRV_MPI_PARAMETERS_##FORM(int, int))
-#define COUNTED(Name, name, NAME, FORM)                                                                                \
-    FUNCTION(MPI_##Name, "MPI_" #Name, false, false, ARGUMENTS(FORM), TRV_MPI_PARAMETERS_##FORM(int, int))
+/* Blocking and non-blocking functions: of collectives that are dispatched, of MPI_Reduce_scatter (COUNTS), and of the
+ * others (COUNTED). */
+#define BLOCKING_AS(Name, FORM, UNSUPPORTED, DISPATCHED)                                                               \
+    FUNCTION(MPI_##Name, "MPI_" #Name, UNSUPPORTED, DISPATCHED, ARGUMENTS(FORM), TRV_MPI_PARAMETERS_##FORM(int, int))
+#define BLOCKING(Name, name, NAME, FORM)         BLOCKING_AS(Name, FORM, NULL, DISPATCH(Name))
+#define BLOCKING_COUNTS(Name, name, NAME, FORM)  BLOCKING_AS(Name, FORM, NULL, DISPATCH_COUNTS)
+#define BLOCKING_COUNTED(Name, name, NAME, FORM) BLOCKING_AS(Name, FORM, TRV_MPI_NO_SCHEDULES, false)
 
-/* Non-blocking functions, of collectives with schedules and of the others. */
-#define NONBLOCKING(Name, name, NAME, FORM)                                                                            \
-    FUNCTION(MPI_I##name, "MPI_I" #name, true, FALLS_BACK("MPI_I" #name), ARGUMENTS_REQUEST(FORM),                     \
+#define NONBLOCKING_AS(name, FORM, UNSUPPORTED, DISPATCHED)                                                            \
+    FUNCTION(MPI_I##name, "MPI_I" #name, UNSUPPORTED, DISPATCHED, ARGUMENTS_REQUEST(FORM),                             \
              TRV_MPI_PARAMETERS_##FORM(int, int), MPI_Request *request)
-#define NONBLOCKING_COUNTED(Name, name, NAME, FORM)                                                                    \
-    FUNCTION(MPI_I##name, "MPI_I" #name, false, false, ARGUMENTS_REQUEST(FORM), TRV_MPI_PARAMETERS_##FORM(int, int),   \
-             MPI_Request *request)
+#define NONBLOCKING(Name, name, NAME, FORM)         NONBLOCKING_AS(name, FORM, NULL, FALLS_BACK("MPI_I" #name, CALL(Name)))
+#define NONBLOCKING_COUNTS(Name, name, NAME, FORM)  NONBLOCKING_AS(name, FORM, NULL, FALLS_BACK("MPI_I" #name, NULL))
+#define NONBLOCKING_COUNTED(Name, name, NAME, FORM) NONBLOCKING_AS(name, FORM, TRV_MPI_NO_SCHEDULES, false)
 
 TRV_MPI_DISPATCHED(BLOCKING)
+TRV_MPI_REDUCE_SCATTER(BLOCKING_COUNTS)
 TRV_MPI_BARRIER(BLOCKING)
-TRV_MPI_COUNTED(COUNTED)
-TRV_MPI_NEIGHBOR(COUNTED)
+TRV_MPI_COUNTED(BLOCKING_COUNTED)
+TRV_MPI_NEIGHBOR(BLOCKING_COUNTED)
 TRV_MPI_DISPATCHED(NONBLOCKING)
+TRV_MPI_REDUCE_SCATTER(NONBLOCKING_COUNTS)
 TRV_MPI_BARRIER(NONBLOCKING)
 TRV_MPI_COUNTED(NONBLOCKING_COUNTED)
 TRV_MPI_NEIGHBOR(NONBLOCKING_COUNTED)
 
 /* ---- Persistent functions ---------------------------------------------------------------------------------------- */
 
-#define PERSISTENT(PREFIX, Name, SUFFIX, FORM, COUNT, DISPL, HAS_SCHEDULES, DISPATCHED)                                \
-    FUNCTION(PREFIX##Name##SUFFIX, #PREFIX #Name "_init", HAS_SCHEDULES, DISPATCHED, ARGUMENTS_PERSISTENT(FORM),       \
+#define PERSISTENT(PREFIX, Name, SUFFIX, FORM, COUNT, DISPL, UNSUPPORTED, DISPATCHED)                                  \
+    FUNCTION(PREFIX##Name##SUFFIX, #PREFIX #Name "_init", UNSUPPORTED, DISPATCHED, ARGUMENTS_PERSISTENT(FORM),         \
              TRV_MPI_PARAMETERS_##FORM(COUNT, DISPL), MPI_Info info, MPI_Request *request)
 
 #if defined(OPEN_MPI) && MPI_VERSION < 4
 
 /* They are declared in mpi-ext.h, which requires more from the compiler than this project does. */
-#define DECLARE(Name, name, NAME, FORM)                                                                                \
+#define INIT_AS(Name, FORM, UNSUPPORTED, DISPATCHED)                                                                   \
     int MPIX_##Name##_init(TRV_MPI_PARAMETERS_##FORM(int, int), MPI_Info info, MPI_Request *request);                  \
-    int PMPIX_##Name##_init(TRV_MPI_PARAMETERS_##FORM(int, int), MPI_Info info, MPI_Request *request);
-#define INIT(Name, name, NAME, FORM)                                                                                   \
-    DECLARE(Name, name, NAME, FORM)                                                                                    \
-    PERSISTENT(MPIX_, Name, _init, FORM, int, int, true, FALLS_BACK("MPIX_" #Name "_init"))
-#define INIT_COUNTED(Name, name, NAME, FORM)                                                                           \
-    DECLARE(Name, name, NAME, FORM)                                                                                    \
-    PERSISTENT(MPIX_, Name, _init, FORM, int, int, false, false)
+    int PMPIX_##Name##_init(TRV_MPI_PARAMETERS_##FORM(int, int), MPI_Info info, MPI_Request *request);                 \
+    PERSISTENT(MPIX_, Name, _init, FORM, int, int, UNSUPPORTED, DISPATCHED)
+#define INIT_LABEL(Name) "MPIX_" #Name "_init"
+#define HAS_INIT
+
+#elif MPI_VERSION >= 4
+
+#define INIT_AS(Name, FORM, UNSUPPORTED, DISPATCHED)                                                                   \
+    PERSISTENT(MPI_, Name, _init, FORM, int, int, UNSUPPORTED, DISPATCHED)
+#define INIT_LABEL(Name) "MPI_" #Name "_init"
+#define HAS_INIT
+
+#endif
+
+#ifdef HAS_INIT
+
+#define INIT(Name, name, NAME, FORM)         INIT_AS(Name, FORM, NULL, FALLS_BACK(INIT_LABEL(Name), CALL(Name)))
+#define INIT_COUNTS(Name, name, NAME, FORM)  INIT_AS(Name, FORM, NULL, FALLS_BACK(INIT_LABEL(Name), NULL))
+#define INIT_COUNTED(Name, name, NAME, FORM) INIT_AS(Name, FORM, TRV_MPI_NO_SCHEDULES, false)
 
 TRV_MPI_DISPATCHED(INIT)
+TRV_MPI_REDUCE_SCATTER(INIT_COUNTS)
 TRV_MPI_BARRIER(INIT)
 TRV_MPI_COUNTED(INIT_COUNTED)
 TRV_MPI_NEIGHBOR(INIT_COUNTED)
 
 #endif
 
-#if MPI_VERSION >= 4
-
-#define INIT(Name, name, NAME, FORM)                                                                                   \
-    PERSISTENT(MPI_, Name, _init, FORM, int, int, true, FALLS_BACK("MPI_" #Name "_init"))
-#define INIT_COUNTED(Name, name, NAME, FORM) PERSISTENT(MPI_, Name, _init, FORM, int, int, false, false)
-
-TRV_MPI_DISPATCHED(INIT)
-TRV_MPI_BARRIER(INIT)
-TRV_MPI_COUNTED(INIT_COUNTED)
-TRV_MPI_NEIGHBOR(INIT_COUNTED)
-
 /* ---- Large counts ------------------------------------------------------------------------------------------------ */
 
+#if MPI_VERSION >= 4
+
+#define LARGE_AS(Name, name, FORM, UNSUPPORTED, BLOCKING_RUN, NONBLOCKING_RUN, INIT_RUN)                               \
+    FUNCTION(MPI_##Name##_c, "MPI_" #Name, UNSUPPORTED, BLOCKING_RUN, ARGUMENTS(FORM),                                 \
+             TRV_MPI_PARAMETERS_##FORM(MPI_Count, MPI_Aint))                                                           \
+    FUNCTION(MPI_I##name##_c, "MPI_I" #name, UNSUPPORTED, NONBLOCKING_RUN, ARGUMENTS_REQUEST(FORM),                    \
+             TRV_MPI_PARAMETERS_##FORM(MPI_Count, MPI_Aint), MPI_Request *request)                                     \
+    PERSISTENT(MPI_, Name, _init_c, FORM, MPI_Count, MPI_Aint, UNSUPPORTED, INIT_RUN)
 #define LARGE(Name, name, NAME, FORM)                                                                                  \
-    FUNCTION(MPI_##Name##_c, "MPI_" #Name, true, DISPATCH_##Name, ARGUMENTS(FORM),                                     \
-             TRV_MPI_PARAMETERS_##FORM(MPI_Count, MPI_Aint))                                                           \
-    FUNCTION(MPI_I##name##_c, "MPI_I" #name, true, FALLS_BACK("MPI_I" #name), ARGUMENTS_REQUEST(FORM),                 \
-             TRV_MPI_PARAMETERS_##FORM(MPI_Count, MPI_Aint), MPI_Request *request)                                     \
-    PERSISTENT(MPI_, Name, _init_c, FORM, MPI_Count, MPI_Aint, true, FALLS_BACK("MPI_" #Name "_init"))
-#define LARGE_COUNTED(Name, name, NAME, FORM)                                                                          \
-    FUNCTION(MPI_##Name##_c, "MPI_" #Name, false, false, ARGUMENTS(FORM),                                              \
-             TRV_MPI_PARAMETERS_##FORM(MPI_Count, MPI_Aint))                                                           \
-    FUNCTION(MPI_I##name##_c, "MPI_I" #name, false, false, ARGUMENTS_REQUEST(FORM),                                    \
-             TRV_MPI_PARAMETERS_##FORM(MPI_Count, MPI_Aint), MPI_Request *request)                                     \
-    PERSISTENT(MPI_, Name, _init_c, FORM, MPI_Count, MPI_Aint, false, false)
+    LARGE_AS(Name, name, FORM, NULL, DISPATCH(Name), FALLS_BACK("MPI_I" #name, CALL(Name)),                            \
+             FALLS_BACK(INIT_LABEL(Name), CALL(Name)))
+#define LARGE_COUNTS(Name, name, NAME, FORM)                                                                           \
+    LARGE_AS(Name, name, FORM, NULL, DISPATCH_COUNTS, FALLS_BACK("MPI_I" #name, NULL),                                 \
+             FALLS_BACK(INIT_LABEL(Name), NULL))
+#define LARGE_COUNTED(Name, name, NAME, FORM) LARGE_AS(Name, name, FORM, TRV_MPI_NO_SCHEDULES, false, false, false)
 
 TRV_MPI_DISPATCHED(LARGE)
+TRV_MPI_REDUCE_SCATTER(LARGE_COUNTS)
 TRV_MPI_COUNTED(LARGE_COUNTED)
 TRV_MPI_NEIGHBOR(LARGE_COUNTED)
 

@@ -117,10 +117,10 @@ static void set_error(MPI_Fint *ierror, MPI_Fint code)
         *ierror = code;
 }
 
-static void end(trv_mpi_span_t *span, bool has_schedules, const MPI_Fint *comm)
+static void end(trv_mpi_span_t span, const char *unsupported, const MPI_Fint *comm)
 {
-    if (span->active)
-        trv_mpi_intercept_end(span, has_schedules, PMPI_Comm_f2c(*comm));
+    if (span.number > 0)
+        trv_mpi_intercept_end(span, unsupported, PMPI_Comm_f2c(*comm));
 }
 
 /* ---- The collectives --------------------------------------------------------------------------------------------- */
@@ -131,8 +131,7 @@ static void reduce(const char *name, trv_collective_t collective, const reduce_t
 {
     int code;
     MPI_Fint error = MPI_SUCCESS;
-    trv_mpi_span_t span;
-    trv_mpi_span_begin(&span, name);
+    const trv_mpi_span_t span = trv_mpi_span_begin(name);
     if (!falls_back() &&
         trv_mpi_intercept(&(trv_mpi_call_t){.reduction = &(trv_mpi_reduction_t){collective, input(sendbuf),
                                                                                 output(recvbuf), *count,
@@ -142,7 +141,7 @@ static void reduce(const char *name, trv_collective_t collective, const reduce_t
         error = code;
     else
         (*fallback)(sendbuf, recvbuf, count, datatype, op, comm, &error);
-    end(&span, true, comm);
+    end(span, NULL, comm);
     set_error(ierror, error);
 }
 
@@ -164,8 +163,7 @@ void mpi_reduce_scatter_(const void *sendbuf, void *recvbuf, const MPI_Fint *rec
 {
     int code;
     MPI_Fint error = MPI_SUCCESS;
-    trv_mpi_span_t span;
-    trv_mpi_span_begin(&span, "MPI_Reduce_scatter");
+    const trv_mpi_span_t span = trv_mpi_span_begin("MPI_Reduce_scatter");
     /* NOLINTNEXTLINE(misc-redundant-expression): integers of Fortran may be longer where MPI was built so */
     if (!falls_back() && sizeof(MPI_Fint) == sizeof(int) &&
         trv_preload_reduce_scatter(input(sendbuf), output(recvbuf), recvcounts, sizeof(int), PMPI_Type_f2c(*datatype),
@@ -173,7 +171,7 @@ void mpi_reduce_scatter_(const void *sendbuf, void *recvbuf, const MPI_Fint *rec
         error = code;
     else
         library.reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, &error);
-    end(&span, true, comm);
+    end(span, NULL, comm);
     set_error(ierror, error);
 }
 
@@ -182,8 +180,7 @@ void mpi_reduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, cons
 {
     int code;
     MPI_Fint error = MPI_SUCCESS;
-    trv_mpi_span_t span;
-    trv_mpi_span_begin(&span, "MPI_Reduce");
+    const trv_mpi_span_t span = trv_mpi_span_begin("MPI_Reduce");
     if (!falls_back() &&
         trv_mpi_intercept(&(trv_mpi_call_t){.reduction = &(trv_mpi_reduction_t){TRV_REDUCE, input(sendbuf),
                                                                                 output(recvbuf), *count,
@@ -193,7 +190,7 @@ void mpi_reduce_(const void *sendbuf, void *recvbuf, const MPI_Fint *count, cons
         error = code;
     else
         library.reduce(sendbuf, recvbuf, count, datatype, op, root, comm, &error);
-    end(&span, true, comm);
+    end(span, NULL, comm);
     set_error(ierror, error);
 }
 
@@ -212,13 +209,12 @@ void mpi_bcast_(void *buffer, const MPI_Fint *count, const MPI_Fint *datatype, c
                 const MPI_Fint *comm, MPI_Fint *ierror)
 {
     MPI_Fint error = MPI_SUCCESS;
-    trv_mpi_span_t span;
-    trv_mpi_span_begin(&span, "MPI_Bcast");
+    const trv_mpi_span_t span = trv_mpi_span_begin("MPI_Bcast");
     if (!move(&(trv_mpi_movement_t){TRV_BROADCAST, MPI_IN_PLACE, output(buffer), 0, *count, MPI_DATATYPE_NULL,
                                     PMPI_Type_f2c(*datatype), *root},
               comm, &error))
         library.bcast(buffer, count, datatype, root, comm, &error);
-    end(&span, true, comm);
+    end(span, NULL, comm);
     set_error(ierror, error);
 }
 
@@ -227,13 +223,12 @@ static void gather(const char *name, trv_collective_t collective, const gather_t
                    const MPI_Fint *recvtype, const MPI_Fint *comm, MPI_Fint *ierror)
 {
     MPI_Fint error = MPI_SUCCESS;
-    trv_mpi_span_t span;
-    trv_mpi_span_begin(&span, name);
+    const trv_mpi_span_t span = trv_mpi_span_begin(name);
     if (!move(&(trv_mpi_movement_t){collective, input(sendbuf), output(recvbuf), *sendcount, *recvcount,
                                     PMPI_Type_f2c(*sendtype), PMPI_Type_f2c(*recvtype), 0},
               comm, &error))
         (*fallback)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &error);
-    end(&span, true, comm);
+    end(span, NULL, comm);
     set_error(ierror, error);
 }
 
@@ -257,13 +252,12 @@ static void gather_root(const char *name, trv_collective_t collective, const gat
                         MPI_Fint *ierror)
 {
     MPI_Fint error = MPI_SUCCESS;
-    trv_mpi_span_t span;
-    trv_mpi_span_begin(&span, name);
+    const trv_mpi_span_t span = trv_mpi_span_begin(name);
     if (!move(&(trv_mpi_movement_t){collective, input(sendbuf), output(recvbuf), *sendcount, *recvcount,
                                     PMPI_Type_f2c(*sendtype), PMPI_Type_f2c(*recvtype), *root},
               comm, &error))
         (*fallback)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &error);
-    end(&span, true, comm);
+    end(span, NULL, comm);
     set_error(ierror, error);
 }
 
@@ -292,13 +286,12 @@ void mpi_barrier_(const MPI_Fint *comm, MPI_Fint *ierror)
 {
     int code;
     MPI_Fint error = MPI_SUCCESS;
-    trv_mpi_span_t span;
-    trv_mpi_span_begin(&span, "MPI_Barrier");
+    const trv_mpi_span_t span = trv_mpi_span_begin("MPI_Barrier");
     if (!falls_back() && barrier(PMPI_Comm_f2c(*comm), &code))
         error = code;
     else
         library.barrier(comm, &error);
-    end(&span, true, comm);
+    end(span, NULL, comm);
     set_error(ierror, error);
 }
 
@@ -431,40 +424,69 @@ SPELLINGS(mpi_barrier, MPI_BARRIER);
 #define NUMBER_ALLTOALLW          9, 10
 #define NUMBER_NEIGHBOR_ALLTOALLW 9, 10
 
-/* Defines the function mpi_<name>, which has N arguments and ierror, in all spellings. Argument C is the communicator. */
-#define FORWARD(name, NAME, LABEL, HAS_SCHEDULES, REPORT, C, N)                                                        \
+/* The arguments of a dispatched collective, whose parameters are a1, a2, … */
+#define FINT(a) (*(const MPI_Fint *)(a))
+#define REDUCTION_ARGUMENTS(COLLECTIVE, ROOT)                                                                          \
+    (&(const trv_mpi_call_t){.reduction = &(const trv_mpi_reduction_t){COLLECTIVE, input(a1), output(a2), FINT(a3),    \
+                                                                       PMPI_Type_f2c(FINT(a4)), PMPI_Op_f2c(FINT(a5)), \
+                                                                       ROOT}})
+#define MOVEMENT_ARGUMENTS(COLLECTIVE, ROOT)                                                                           \
+    (&(const trv_mpi_call_t){.movement = &(const trv_mpi_movement_t){COLLECTIVE, input(a1), output(a4), FINT(a2),      \
+                                                                     FINT(a5), PMPI_Type_f2c(FINT(a3)),                \
+                                                                     PMPI_Type_f2c(FINT(a6)), ROOT}})
+#define CALL_ALLREDUCE            REDUCTION_ARGUMENTS(TRV_ALLREDUCE, 0)
+#define CALL_REDUCE_SCATTER_BLOCK REDUCTION_ARGUMENTS(TRV_REDUCE_SCATTER, 0)
+#define CALL_REDUCE               REDUCTION_ARGUMENTS(TRV_REDUCE, FINT(a6))
+#define CALL_BCAST                                                                                                     \
+    (&(const trv_mpi_call_t){.movement = &(const trv_mpi_movement_t){TRV_BROADCAST, MPI_IN_PLACE, output(a1), 0,       \
+                                                                     FINT(a2), MPI_DATATYPE_NULL,                      \
+                                                                     PMPI_Type_f2c(FINT(a3)), FINT(a4)}})
+#define CALL_ALLGATHER MOVEMENT_ARGUMENTS(TRV_ALLGATHER, 0)
+#define CALL_ALLTOALL  MOVEMENT_ARGUMENTS(TRV_ALLTOALL, 0)
+#define CALL_GATHER    MOVEMENT_ARGUMENTS(TRV_GATHER, FINT(a7))
+#define CALL_SCATTER   MOVEMENT_ARGUMENTS(TRV_SCATTER, FINT(a7))
+#define CALL_BARRIER   (&(const trv_mpi_call_t)TRV_MPI_CALL_Barrier)
+
+/* Defines the function mpi_<name>, which has N arguments and ierror, in all spellings. Argument C is the communicator.
+ * `UNSUPPORTED`: see trv_mpi_intercept_end; if it is NULL, the call is reported. `CALL`: its arguments, or NULL. */
+#define FORWARD(name, NAME, LABEL, UNSUPPORTED, CALL, C, N)                                                            \
     void mpi_##name##_(P##N, MPI_Fint *ierror)                                                                         \
     {                                                                                                                  \
         static void (*_Atomic forward)(P##N, MPI_Fint *);                                                              \
         void (*function)(P##N, MPI_Fint *) = forward;                                                                  \
+        const char *unsupported = UNSUPPORTED;                                                                         \
         MPI_Fint error = MPI_SUCCESS;                                                                                  \
-        trv_mpi_span_t span;                                                                                           \
         if (!function) {                                                                                               \
             find("pmpi_" #name "_", &function);                                                                        \
             forward = function;                                                                                        \
         }                                                                                                              \
-        trv_mpi_span_begin(&span, LABEL);                                                                              \
-        if (REPORT)                                                                                                    \
-            trv_preload_report_fallback(LABEL, PMPI_Comm_f2c(*(const MPI_Fint *)a##C));                                \
+        const trv_mpi_span_t span = trv_mpi_span_begin(LABEL);                                                         \
+        if (!unsupported && trv_mpi_is_active())                                                                       \
+            trv_preload_report_fallback(LABEL, CALL, PMPI_Comm_f2c(FINT(a##C)));                                       \
         function(A##N, &error);                                                                                        \
-        end(&span, HAS_SCHEDULES, a##C);                                                                               \
+        end(span, unsupported, a##C);                                                                                  \
         set_error(ierror, error);                                                                                      \
     }                                                                                                                  \
     SPELLINGS(mpi_##name, MPI_##NAME);
 
-#define COUNTED_N(name, NAME, LABEL, C, N) FORWARD(name, NAME, LABEL, false, false, C, C)
-#define COUNTED_WITH(...)                  COUNTED_N(__VA_ARGS__)
-#define COUNTED(Name, name, NAME, FORM)    COUNTED_WITH(name, NAME, "MPI_" #Name, NUMBER_##FORM)
+#define BLOCKING_N(name, NAME, LABEL, C, N)      FORWARD(name, NAME, LABEL, TRV_MPI_NO_SCHEDULES, NULL, C, C)
+#define BLOCKING_WITH(...)                       BLOCKING_N(__VA_ARGS__)
+#define BLOCKING_COUNTED(Name, name, NAME, FORM) BLOCKING_WITH(name, NAME, "MPI_" #Name, NUMBER_##FORM)
 
-#define NONBLOCKING_N(name, NAME, LABEL, HAS_SCHEDULES, C, N)                                                          \
-    FORWARD(i##name, I##NAME, LABEL, HAS_SCHEDULES, HAS_SCHEDULES, C, N)
-#define NONBLOCKING_WITH(...)                       NONBLOCKING_N(__VA_ARGS__)
-#define NONBLOCKING(Name, name, NAME, FORM)         NONBLOCKING_WITH(name, NAME, "MPI_I" #name, true, NUMBER_##FORM)
-#define NONBLOCKING_COUNTED(Name, name, NAME, FORM) NONBLOCKING_WITH(name, NAME, "MPI_I" #name, false, NUMBER_##FORM)
+#define NONBLOCKING_N(name, NAME, LABEL, UNSUPPORTED, CALL, C, N)                                                      \
+    FORWARD(i##name, I##NAME, LABEL, UNSUPPORTED, CALL, C, N)
+#define NONBLOCKING_WITH(...) NONBLOCKING_N(__VA_ARGS__)
+#define NONBLOCKING(Name, name, NAME, FORM)                                                                            \
+    NONBLOCKING_WITH(name, NAME, "MPI_I" #name, NULL, CALL_##NAME, NUMBER_##FORM)
+#define NONBLOCKING_COUNTS(Name, name, NAME, FORM)                                                                     \
+    NONBLOCKING_WITH(name, NAME, "MPI_I" #name, NULL, NULL, NUMBER_##FORM)
+#define NONBLOCKING_COUNTED(Name, name, NAME, FORM)                                                                    \
+    NONBLOCKING_WITH(name, NAME, "MPI_I" #name, TRV_MPI_NO_SCHEDULES, NULL, NUMBER_##FORM)
 
-TRV_MPI_COUNTED(COUNTED)
-TRV_MPI_NEIGHBOR(COUNTED)
+TRV_MPI_COUNTED(BLOCKING_COUNTED)
+TRV_MPI_NEIGHBOR(BLOCKING_COUNTED)
 TRV_MPI_DISPATCHED(NONBLOCKING)
+TRV_MPI_REDUCE_SCATTER(NONBLOCKING_COUNTS)
 TRV_MPI_BARRIER(NONBLOCKING)
 TRV_MPI_COUNTED(NONBLOCKING_COUNTED)
 TRV_MPI_NEIGHBOR(NONBLOCKING_COUNTED)

@@ -9,6 +9,8 @@
 
 #include <mpi.h>
 
+#include "mpi/front/dispatch.h"
+
 /* Initializes Trivance, after the MPI library's MPI_Init. Collective over MPI_COMM_WORLD. */
 void trv_preload_init(void);
 
@@ -24,7 +26,8 @@ void trv_preload_hint(MPI_Comm comm, MPI_Info info);
  * exchanges must not use them (trv_mpi_mark_idup). */
 void trv_preload_mark_idup(MPI_Comm comm);
 
-/* Reports a call of the non-blocking or persistent function `name`, which a preload library cannot dispatch. */
-void trv_preload_report_fallback(const char *name, MPI_Comm comm);
+/* Reports a call of the non-blocking or persistent function `name`, which a preload library cannot dispatch. `call`: its
+ * arguments, or NULL. */
+void trv_preload_report_fallback(const char *name, const trv_mpi_call_t *call, MPI_Comm comm);
 
 #endif

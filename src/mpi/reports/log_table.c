@@ -31,8 +31,16 @@ static trv_mpi_tally_t row[ROWS_MAX];
 static int rows;
 
 atomic_bool trv_mpi_observes;
-static atomic_bool counts;                    /* this rank prints the table */
-static _Thread_local trv_mpi_span_t *current; /* the call of the program that this thread executes; NULL: none */
+static atomic_bool counts; /* this rank prints the table */
+
+/* The span of this thread. */
+static _Thread_local struct {
+    bool active;
+    unsigned long number;
+    const char *function; /* NULL: a call of the MPI library for its own purposes */
+    double began_ns;      /* 0: the call is not timed */
+    trv_mpi_tally_t *row; /* the row of the call; NULL: none yet */
+} current;
 
 /* Finds or adds the row of a function, an algorithm and a reason. When the table is full, the last row counts all
  * other calls. */
@@ -63,41 +71,53 @@ void trv_mpi_log_observe(void)
     atomic_store(&trv_mpi_observes, counts || trv_mpi_log_settings()->fallback != TRV_FALLBACK_SILENT);
 }
 
-void trv_mpi_span_start(trv_mpi_span_t *span, const char *function)
+trv_mpi_span_t trv_mpi_span_start(const char *function)
 {
-    *span = (trv_mpi_span_t){.function = function, .active = !current};
-    if (!span->active)
-        return;
-    if (function && atomic_load_explicit(&counts, memory_order_relaxed))
-        span->began_ns = trv_now_ns();
-    current = span;
+    if (current.active && !function)
+        return (trv_mpi_span_t){.number = 0};
+    current.active = true;
+    current.number++;
+    current.function = function;
+    current.row = NULL;
+    current.began_ns = function && atomic_load_explicit(&counts, memory_order_relaxed) ? trv_now_ns() : 0;
+    return (trv_mpi_span_t){.number = current.number};
 }
 
-void trv_mpi_span_finish(trv_mpi_span_t *span, const char *reason)
+/* Whether this is the thread's span. False if it was not observed, or if a later one has replaced it. */
+static bool span_is_current(trv_mpi_span_t span)
 {
-    current = NULL;
-    if (span->began_ns == 0)
+    return span.number > 0 && current.active && span.number == current.number;
+}
+
+bool trv_mpi_span_is_open(trv_mpi_span_t span) { return span_is_current(span) && current.began_ns > 0 && !current.row; }
+
+void trv_mpi_span_end(trv_mpi_span_t span, const char *reason)
+{
+    if (!span_is_current(span))
         return;
-    if (!span->row) {
-        span->row = find_row(span->function, "mpi", reason);
-        trv_mpi_log_call(span->row, 0);
+    current.active = false;
+    if (current.began_ns == 0)
+        return;
+    if (!current.row) {
+        current.row = find_row(current.function, "mpi", reason);
+        trv_mpi_log_call(current.row, 0);
     }
-    const double time_ns = trv_now_ns() - span->began_ns;
-    atomic_fetch_add_explicit(&span->row->time_ns, (unsigned long long)time_ns, memory_order_relaxed);
+    const double time_ns = trv_now_ns() - current.began_ns;
+    atomic_fetch_add_explicit(&current.row->time_ns, (unsigned long long)time_ns, memory_order_relaxed);
 }
 
 trv_mpi_tally_t *trv_mpi_log_find_row(trv_mpi_tally_t *tally)
 {
-    if (!current)
+    if (!current.active)
         return tally;
-    if (!current->function)
+    if (!current.function)
         return NULL;
-    current->row = find_row(current->function, tally->algorithm, tally->reason);
-    return current->row;
+    current.row = find_row(current.function, tally->algorithm, tally->reason);
+    return current.row;
 }
 
 /* Whether this thread executes a call of the MPI library for its own purposes. */
-static bool is_internal(void) { return current && !current->function; }
+static bool is_internal(void) { return current.active && !current.function; }
 
 /* ---- Decisions --------------------------------------------------------------------------------------------------- */
 
@@ -140,9 +160,9 @@ void trv_mpi_log_call(trv_mpi_tally_t *tally, size_t bytes)
     atomic_fetch_add_explicit(&tally->bytes, bytes, memory_order_relaxed);
 }
 
-void trv_mpi_log_call_fallback(int rank, const char *function, const char *reason)
+void trv_mpi_log_call_fallback(int rank, const char *function, const char *reason, bool requested)
 {
-    const bool info = trv_mpi_log_settings()->info, falls_back = prints_fallbacks();
+    const bool info = trv_mpi_log_settings()->info, falls_back = !requested && prints_fallbacks();
     char line[400];
     if (is_internal() || (!info && !falls_back))
         return;
@@ -154,8 +174,8 @@ void trv_mpi_log_call_fallback(int rank, const char *function, const char *reaso
         return;
     trv_mpi_tally_t *row = find_row(function, "mpi", reason);
     trv_mpi_log_call(row, 0);
-    if (current)
-        current->row = row;
+    if (current.active)
+        current.row = row;
 }
 
 /* ---- The table --------------------------------------------------------------------------------------------------- */

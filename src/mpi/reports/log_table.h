@@ -15,14 +15,12 @@ typedef struct trv_mpi_tally trv_mpi_tally_t;
 /* ---- Calls of the program ---------------------------------------------------------------------------------------- */
 
 /* A call of an MPI function by the program, from its start to its end. It determines the function by which the call is
- * listed in the table, and its duration. Spans do not nest: a function that the MPI library calls during the call, on
- * the same thread, is not counted. */
+ * listed in the table, and its duration. A thread has one span at a time: a function that the MPI library calls for its
+ * own purposes during the call is not counted. The program's next call replaces a span that was left without an end, by
+ * an error handler that does not return (longjmp, an exception); therefore the span is stored in the thread, and the
+ * caller has only its number. */
 typedef struct trv_mpi_span {
-    const char
-        *function; /* "MPI_Allreduce"; NULL: a call of the MPI library for its own purposes, which is not counted */
-    bool active;
-    double began_ns;      /* 0: the call is not timed */
-    trv_mpi_tally_t *row; /* the row of the call; NULL: none yet */
+    unsigned long number; /* 0: not observed */
 } trv_mpi_span_t;
 
 /* Whether spans are needed: this rank prints the table, or TRIVANCE_FALLBACK is print or error. */
@@ -31,31 +29,24 @@ extern atomic_bool trv_mpi_observes;
 /* Sets it. Called once the rank is known. */
 void trv_mpi_log_observe(void);
 
-/* trv_mpi_span_begin and trv_mpi_span_end without the check of trv_mpi_observes. */
-void trv_mpi_span_start(trv_mpi_span_t *span, const char *function);
-void trv_mpi_span_finish(trv_mpi_span_t *span, const char *reason);
+/* trv_mpi_span_begin without the check of trv_mpi_observes. */
+trv_mpi_span_t trv_mpi_span_start(const char *function);
 
-static inline void trv_mpi_span_begin(trv_mpi_span_t *span, const char *function)
+/* Begins the span of a call of `function` ("MPI_Allreduce"; NULL: a call of the MPI library for its own purposes, which
+ * is not counted). */
+static inline trv_mpi_span_t trv_mpi_span_begin(const char *function)
 {
-    span->active = false;
-    if (atomic_load_explicit(&trv_mpi_observes, memory_order_relaxed))
-        trv_mpi_span_start(span, function);
+    return atomic_load_explicit(&trv_mpi_observes, memory_order_relaxed) ? trv_mpi_span_start(function)
+                                                                         : (trv_mpi_span_t){.number = 0};
 }
 
 /* Whether the call is counted but in no row yet: no decision was made for it. The caller then passes the reason to
  * trv_mpi_span_end. */
-static inline bool trv_mpi_span_is_open(const trv_mpi_span_t *span)
-{
-    return span->active && span->began_ns > 0 && !span->row;
-}
+bool trv_mpi_span_is_open(trv_mpi_span_t span);
 
 /* Ends a span: adds its duration to its row, which by default is the one of calls that were left to the MPI library for
  * `reason`. */
-static inline void trv_mpi_span_end(trv_mpi_span_t *span, const char *reason)
-{
-    if (span->active)
-        trv_mpi_span_finish(span, reason);
-}
+void trv_mpi_span_end(trv_mpi_span_t span, const char *reason);
 
 /* trv_mpi_log_row for calls that are counted. */
 trv_mpi_tally_t *trv_mpi_log_find_row(trv_mpi_tally_t *tally);
@@ -78,9 +69,9 @@ trv_mpi_tally_t *trv_mpi_log_decision(int rank, const char *label, const char *c
 /* Counts a call with a vector of `bytes`. Does nothing if the row is NULL. */
 void trv_mpi_log_call(trv_mpi_tally_t *tally, size_t bytes);
 
-/* Counts a call of `function` that is left to the MPI library without a decision, for example because its form is not
- * supported; logs it and applies TRIVANCE_FALLBACK as trv_mpi_log_decision does. */
-void trv_mpi_log_call_fallback(int rank, const char *function, const char *reason);
+/* Counts a call of `function` that is left to the MPI library without a decision of its own, for example because its
+ * form is not supported; logs it and applies TRIVANCE_FALLBACK as trv_mpi_log_decision does. */
+void trv_mpi_log_call_fallback(int rank, const char *function, const char *reason, bool requested);
 
 /* Prints the table, at MPI_Finalize. */
 void trv_mpi_log_end(void);

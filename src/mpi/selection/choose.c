@@ -199,7 +199,8 @@ static int check_setting(const trv_mpi_state_t *state, request_t *request, trv_c
     trv_fail(code, "TRIVANCE_ALGORITHM: %s", trv_last_error());
     if (trv_mpi_is_drop_in()) {
         trv_mpi_log_fallback(state->rank, "%s", trv_last_error());
-        request->algorithm = TRV_RULE_MPI;
+        snprintf(choice->reason, sizeof choice->reason, "%.300s", trv_last_error());
+        *request = (request_t){TRV_RULE_MPI, choice->reason};
         return TRV_OK;
     }
     return code;
@@ -211,11 +212,12 @@ static int choose_requested(const trv_mpi_state_t *state, const trv_mpi_argument
     int code = check_setting(state, &request, choice);
     if (code < 0)
         return code;
-    choice->left_to_library = strcmp(request.algorithm, TRV_RULE_MPI) == 0;
+    const bool is_mpi = strcmp(request.algorithm, TRV_RULE_MPI) == 0;
+    choice->left_to_library = is_mpi && request.source != choice->reason; /* a setting asks for the MPI library */
     if (request.source != choice->reason)
         snprintf(choice->reason, sizeof choice->reason, "%s%s", request.source,
                  choice->left_to_library ? " selects the MPI library" : "");
-    if (choice->left_to_library)
+    if (is_mpi)
         return TRV_OK;
     /* trv_mpi_choose has checked that the operation commutes. */
     const bool on_nodes = state->config.machine_node && arguments->collective == TRV_ALLREDUCE;

@@ -119,6 +119,7 @@ static void leave_to_library(trv_mpi_decision_t *prepared, trv_decision_t *decis
     decision->left_to_library = 0;
 }
 
+/* Stores the reason for a decision, and logs it. */
 static void report(trv_mpi_decision_t *prepared, const trv_mpi_state_t *state, const trv_decision_t *decision)
 {
     const trv_mpi_arguments_t *arguments = &prepared->signature;
@@ -126,6 +127,8 @@ static void report(trv_mpi_decision_t *prepared, const trv_mpi_state_t *state, c
     if (arguments->elements.reducer == TRV_MPI_KERNEL && trv_collective_shape(arguments->collective)->reduces)
         snprintf(type, sizeof type, "%s %s", trv_type_name(arguments->elements.type),
                  trv_op_name(arguments->elements.op));
+    snprintf(prepared->reason, sizeof prepared->reason, "%s", decision->reason);
+    prepared->requested = decision->left_to_library;
     prepared->tally = trv_mpi_log_decision(state->rank, trv_mpi_state_label(state, label),
                                            trv_collective_shape(arguments->collective)->name,
                                            trv_mpi_vector_bytes(arguments, state->ranks), type,
@@ -142,6 +145,7 @@ enum {
     ON_DEVICE,  /* its buffer is, or may be, on a GPU */
     OTHER_CALL, /* its vector is not in the decision's range of sizes */
     OVER_LIMIT, /* its plans exceed TRIVANCE_MEMORY */
+    FULL,       /* they exceeded it before this decision's plan was created */
     TOO_LARGE,  /* the plan of this decision alone exceeds it */
     COLLECTIVE,
     COLLECTIVE_COMPLEMENT,
@@ -167,11 +171,10 @@ static void set_call_words(int64_t word[WORDS], const trv_mpi_arguments_t *argum
 }
 
 static void vote(int64_t word[WORDS], const trv_mpi_arguments_t *arguments, const trv_decision_t *decision,
-                 const trv_mpi_decision_t *prepared, bool on_device, int ranks)
+                 const trv_mpi_decision_t *prepared, int ranks)
 {
     const size_t bytes = trv_mpi_vector_bytes(arguments, ranks);
     word[UNABLE] = decision->code < 0 || !prepared;
-    word[ON_DEVICE] = on_device;
     word[OTHER_CALL] = decision->code == TRV_OK && (bytes < decision->bytes_min || bytes > decision->bytes_max);
     word[OVER_LIMIT] = trv_memory_exceeds_limit();
     word[TOO_LARGE] = prepared && prepared->model &&
@@ -236,8 +239,10 @@ static trv_mpi_verdict_t broadcast_and_vote(trv_mpi_state_t *state, const trv_mp
     if (state->rank == 0)
         choose(state, arguments, broadcast);
     int code = trv_mpi_oob_broadcast(&oob, broadcast, sizeof *broadcast, SAME_CALL);
+    word[ON_DEVICE] = on_device;
+    word[FULL] = trv_memory_exceeds_limit();
     *prepared = code == MPI_SUCCESS && decision->code == TRV_OK ? prepare(state, arguments, broadcast) : NULL;
-    vote(word, arguments, decision, *prepared, on_device, state->ranks);
+    vote(word, arguments, decision, *prepared, state->ranks);
     if (code == MPI_SUCCESS)
         code = trv_mpi_oob_allreduce_max(&oob, word, WORDS, SAME_CALL);
     if (code != MPI_SUCCESS) { /* on this rank only; the other ranks may run a schedule */
@@ -286,7 +291,9 @@ trv_mpi_verdict_t trv_mpi_decide(trv_mpi_state_t *state, const trv_mpi_arguments
     if (verdict != TRV_MPI_DECIDED)
         return verdict;
     const char *objection = word[ON_DEVICE] ? "a rank's buffer is, or may be, on a GPU" : memory_objection(state, word);
-    const bool evicts = word[OVER_LIMIT] && !objection;
+    /* Only plans are evicted: if decisions without a plan were, too, calls that are always left to the MPI library would
+     * evict each other's decisions for ever. */
+    const bool evicts = word[objection ? FULL : OVER_LIMIT] && has_plans(state);
     if (objection && *decision->algorithm)
         leave_to_library(*prepared, decision, objection);
     report(*prepared, state, decision);

@@ -15,6 +15,7 @@
 #include <trivance/algorithms.h>
 
 #include "collective/cache.h"
+#include "collective/choice.h"
 #include "collective/pool.h"
 #include "mpi/operations/operation.h"
 #include "mpi/operations/request.h"
@@ -31,7 +32,9 @@ typedef struct trv_mpi_decision {
     struct trv_mpi_decision *origin;   /* prepared for another root: the decision that all ranks made, with a reference;
                                           else NULL */
     trv_schedule_t *schedule;          /* NULL: calls fall back to the MPI library */
-    trv_mpi_layout_t layout;           /* for a communicator whose nodes form no torus */
+    char reason[TRV_CHOICE_REASON_MAX]; /* why the algorithm was chosen, or why calls fall back */
+    bool requested;                     /* a setting requests that calls fall back */
+    trv_mpi_layout_t layout;            /* for a communicator whose nodes form no torus */
     trv_plan_t *model;
     trv_mpi_tally_t *tally;
     trv_mpi_operation_t mpi; /* counts the calls that fall back to the MPI library */

@@ -315,6 +315,17 @@ static void late(void)
 
 /* ---- Tools' view ------------------------------------------------------------------------------------------------- */
 
+/* A blocking call and others of the same kind; and one that the component does not execute. */
+static void requested(void)
+{
+    const int counts[] = {COUNT / 2, COUNT / 2};
+    fill(in[0], COUNT, 1);
+    MPI_Allreduce(in[0], out[0], COUNT, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    completed_by_test();
+    MPI_Reduce_scatter(in[0], out[0], counts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    check(out[0][0] == 3.0 * (rank * COUNT / 2 % 100 + 6), "MPI_Reduce_scatter on two ranks");
+}
+
 static void control_variable(void)
 {
     int provided, index, count;
@@ -343,6 +354,8 @@ int main(int argc, char **argv)
         thousands();
     } else if (strcmp(name, "late") == 0) {
         late();
+    } else if (strcmp(name, "requested") == 0) {
+        requested();
     } else {
         outstanding(); /* the first calls on the communicator */
         blocking();

@@ -328,6 +328,33 @@ static void cancelled(size_t bytes, size_t fragment_bytes)
     end(&f);
 }
 
+/* PMPI_Isend, which fails after `sends_left` calls; -1: it does not fail. */
+static int sends_left = -1;
+int __real_PMPI_Isend(const void *data, int count, MPI_Datatype type, int peer, int tag, MPI_Comm on, MPI_Request *to);
+int __wrap_PMPI_Isend(const void *data, int count, MPI_Datatype type, int peer, int tag, MPI_Comm on, MPI_Request *to);
+
+int __wrap_PMPI_Isend(const void *data, int count, MPI_Datatype type, int peer, int tag, MPI_Comm on, MPI_Request *to)
+{
+    if (sends_left == 0)
+        return MPI_ERR_OTHER;
+    sends_left -= sends_left > 0;
+    return __real_PMPI_Isend(data, count, type, peer, tag, on, to);
+}
+
+/* A send that fails after MPI has accepted `accepted` of its messages (the header, then fragments). `cancel` returns 1 if
+ * one of them may still read the buffer: a fragment that the receiver has not received. */
+static void send_fails(size_t bytes, size_t fragment_bytes, int accepted, int expected)
+{
+    fixture_t f = begin(1, fragment_bytes);
+    sends_left = accepted;
+    int code = f.transport->send(f.transport->context, f.base, 0, next_rank, 0, out, bytes);
+    sends_left = -1;
+    expect(code < 0 && strstr(trv_last_error(), "MPI_Isend"), "a send fails with %d: %s", code, trv_last_error());
+    code = f.transport->cancel(f.transport->context, f.base, 0);
+    expect(code == expected, "cancel after %d messages returns %d", accepted, code);
+    end(&f);
+}
+
 static void failures(void)
 {
     other_fragments(1000);
@@ -337,6 +364,11 @@ static void failures(void)
     cancelled(10000, 0);
     cancelled(10000, 3000);
     cancelled(LARGE_BYTES, 0);
+    send_fails(100, 0, 0, 0);
+    send_fails(LARGE_BYTES, 0, 0, 0);
+    send_fails(LARGE_BYTES, LARGE_BYTES / 2, 0, 0);
+    send_fails(LARGE_BYTES, LARGE_BYTES / 2, 1, 0);
+    send_fails(LARGE_BYTES, LARGE_BYTES / 2, 2, 1);
 }
 
 void topic_transport(void)
