@@ -246,7 +246,7 @@ static const char valid_file[] =
     "   {\"comm_size_min\": 64, \"comm_size_max\": 128, \"torus\": \"8x8\",\n"
     "    \"rules\": [{\"msg_size_max\": \"64KiB\", \"alg\": \"trivance-l\"}]},\n"
     "   {\"comm_size_max\": 64, \"colour\": 1, \"rules\": [{\"alg\": \"swing\"}]}],\n"
-    "  \"bcast\": []}}\n";
+    "  \"scan\": []}}\n";
 
 static void test_file(void **state)
 {
@@ -262,7 +262,7 @@ static void test_file(void **state)
     assert_string_equal(match(&rules, TRV_ALLREDUCE, "65", 8), "none");
     assert_true(rules.alpha_ns == 2000 && rules.hop_ns == 300 && rules.overhead_ns == 40 && rules.bandwidth_bps < 0);
     assert_int_equal(warnings.count, 2);
-    assert_non_null(strstr(warnings.last, "r.json:7:3: \"bcast\" is ignored, because it is not a collective"));
+    assert_non_null(strstr(warnings.last, "r.json:7:3: \"scan\" is ignored, because it is not a collective"));
     trv_rules_clear(&rules);
 }
 

@@ -35,7 +35,7 @@ for function in "$@"; do
         fail "no reason for the end after $function"
 done
 
-tune='allreduce:@mpi;reduce-scatter:@mpi;allgather:@mpi'
-run error MPI_Allreduce MPI_Reduce_scatter_block MPI_Allgather MPI_Barrier "$@" ||
+tune='allreduce:@mpi;reduce-scatter:@mpi;allgather:@mpi;broadcast:@mpi;alltoall:@mpi'
+run error MPI_Allreduce MPI_Reduce_scatter_block MPI_Allgather MPI_Bcast MPI_Alltoall MPI_Barrier "$@" ||
     fail "calls that a rule leaves to the MPI library end the program"
 exit 0

@@ -15,16 +15,14 @@
 
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
-/* Collectives that are dispatched. MPI_Barrier is one, too, but has no functions _c. MPI_Reduce_scatter is dispatched
- * by the preload libraries if all counts are equal. */
+/* Collectives that are dispatched. MPI_Barrier is one, too, but has no functions _c. MPI_Reduce_scatter is dispatched by
+ * the preload libraries if all counts are equal. */
 #define TRV_MPI_DISPATCHED(each)                                                                                       \
     each(Allreduce, allreduce, ALLREDUCE, REDUCTION)                                                                   \
         each(Reduce_scatter_block, reduce_scatter_block, REDUCE_SCATTER_BLOCK, REDUCTION)                              \
-            each(Allgather, allgather, ALLGATHER, GATHER) TRV_MPI_ROOTED(each)                                         \
-                each(Alltoall, alltoall, ALLTOALL, GATHER)
-#define TRV_MPI_ROOTED(each)                                                                                           \
-    each(Bcast, bcast, BCAST, BROADCAST) each(Reduce, reduce, REDUCE, REDUCTION_ROOT)                                  \
-        each(Gather, gather, GATHER, GATHER_ROOT) each(Scatter, scatter, SCATTER, GATHER_ROOT)
+            each(Allgather, allgather, ALLGATHER, GATHER) each(Bcast, bcast, BCAST, BROADCAST)                         \
+                each(Reduce, reduce, REDUCE, REDUCTION_ROOT) each(Gather, gather, GATHER, GATHER_ROOT)                 \
+                    each(Scatter, scatter, SCATTER, GATHER_ROOT) each(Alltoall, alltoall, ALLTOALL, GATHER)
 #define TRV_MPI_REDUCE_SCATTER(each) each(Reduce_scatter, reduce_scatter, REDUCE_SCATTER, REDUCTION_COUNTS)
 #define TRV_MPI_BARRIER(each)        each(Barrier, barrier, BARRIER, BARRIER)
 

@@ -218,7 +218,7 @@ static const char *decided_reason(const trv_mpi_call_t *call, MPI_Comm comm, boo
     }
     if (!call || !is_valid(call, comm) || !trv_mpi_make_request_spec(call, state->rank, state->ranks, &spec, &invalid))
         return NULL;
-    const trv_mpi_decision_t *decision = trv_mpi_decision_find(state, &spec.arguments);
+    const trv_mpi_decision_t *decision = trv_mpi_decision_peek(state, &spec.arguments);
     if (!decision || decision->schedule)
         return NULL;
     *requested = decision->requested;

@@ -437,15 +437,15 @@ SPELLINGS(mpi_barrier, MPI_BARRIER);
 #define CALL_ALLREDUCE            REDUCTION_ARGUMENTS(TRV_ALLREDUCE, 0)
 #define CALL_REDUCE_SCATTER_BLOCK REDUCTION_ARGUMENTS(TRV_REDUCE_SCATTER, 0)
 #define CALL_REDUCE               REDUCTION_ARGUMENTS(TRV_REDUCE, FINT(a6))
-#define CALL_ALLGATHER            MOVEMENT_ARGUMENTS(TRV_ALLGATHER, 0)
-#define CALL_ALLTOALL             MOVEMENT_ARGUMENTS(TRV_ALLTOALL, 0)
-#define CALL_GATHER               MOVEMENT_ARGUMENTS(TRV_GATHER, FINT(a7))
-#define CALL_SCATTER              MOVEMENT_ARGUMENTS(TRV_SCATTER, FINT(a7))
 #define CALL_BCAST                                                                                                     \
     (&(const trv_mpi_call_t){.movement = &(const trv_mpi_movement_t){TRV_BROADCAST, MPI_IN_PLACE, output(a1), 0,       \
                                                                      FINT(a2), MPI_DATATYPE_NULL,                      \
                                                                      PMPI_Type_f2c(FINT(a3)), FINT(a4)}})
-#define CALL_BARRIER (&(const trv_mpi_call_t)TRV_MPI_CALL_Barrier)
+#define CALL_ALLGATHER MOVEMENT_ARGUMENTS(TRV_ALLGATHER, 0)
+#define CALL_ALLTOALL  MOVEMENT_ARGUMENTS(TRV_ALLTOALL, 0)
+#define CALL_GATHER    MOVEMENT_ARGUMENTS(TRV_GATHER, FINT(a7))
+#define CALL_SCATTER   MOVEMENT_ARGUMENTS(TRV_SCATTER, FINT(a7))
+#define CALL_BARRIER   (&(const trv_mpi_call_t)TRV_MPI_CALL_Barrier)
 
 /* Defines the function mpi_<name>, which has N arguments and ierror, in all spellings. Argument C is the communicator.
  * `UNSUPPORTED`: see trv_mpi_intercept_end; if it is NULL, the call is reported. `CALL`: its arguments, or NULL. */

@@ -173,16 +173,31 @@ trv_mpi_decision_t *trv_mpi_decision_find_by_handles(trv_mpi_state_t *state, con
     return NULL;
 }
 
+/* Whether a decision applies to a call with vectors of `bytes`. */
+static bool applies(const trv_mpi_decision_t *decision, const trv_mpi_arguments_t *arguments, size_t bytes)
+{
+    return bytes >= decision->bytes_min && bytes <= decision->bytes_max &&
+           (decision->signature.root == arguments->root || decision->any_root) &&
+           trv_mpi_same_signature(&decision->signature, arguments);
+}
+
 trv_mpi_decision_t *trv_mpi_decision_find(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
 {
     trv_cache_t *cache = &state->decisions;
     const size_t bytes = trv_mpi_vector_bytes(arguments, state->ranks);
-    for (trv_cache_entry_t **link = &cache->first; *link; link = &(*link)->next) {
-        const trv_mpi_decision_t *decision = (const trv_mpi_decision_t *)(void *)(*link)->object;
-        if (bytes >= decision->bytes_min && bytes <= decision->bytes_max &&
-            (decision->signature.root == arguments->root || decision->any_root) &&
-            trv_mpi_same_signature(&decision->signature, arguments))
+    for (trv_cache_entry_t **link = &cache->first; *link; link = &(*link)->next)
+        if (applies((const trv_mpi_decision_t *)(void *)(*link)->object, arguments, bytes))
             return (trv_mpi_decision_t *)(void *)trv_cache_use(cache, link);
+    return NULL;
+}
+
+const trv_mpi_decision_t *trv_mpi_decision_peek(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
+{
+    const size_t bytes = trv_mpi_vector_bytes(arguments, state->ranks);
+    for (const trv_cache_entry_t *entry = state->decisions.first; entry; entry = entry->next) {
+        const trv_mpi_decision_t *decision = (const trv_mpi_decision_t *)(const void *)entry->object;
+        if (applies(decision, arguments, bytes))
+            return decision;
     }
     return NULL;
 }

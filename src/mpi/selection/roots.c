@@ -52,6 +52,7 @@ static trv_mpi_decision_t *create(trv_mpi_decision_t *origin, trv_mpi_state_t *s
     decision->tally = origin->tally;
     decision->origin = origin;
     trv_mpi_decision_hold(origin);
+    snprintf(decision->reason, sizeof decision->reason, "%s", origin->reason);
     snprintf(decision->algorithm, sizeof decision->algorithm, "%s", origin->algorithm);
     snprintf(decision->full_name, sizeof decision->full_name, "%s", origin->full_name);
     if (trv_mpi_decision_create_schedule(decision, &state->config.network) == TRV_OK &&
