@@ -54,8 +54,9 @@ int trv_mpi_decision_prepare(trv_mpi_decision_t *decision, trv_mpi_state_t *stat
 /* Frees the schedule, its program and its instances: calls fall back to the MPI library. */
 void trv_mpi_decision_leave_to_library(trv_mpi_decision_t *decision);
 
-/* The communicator's decision for a call; NULL: there is none yet. It may be prepared for another root (roots.h). The first function finds only decisions for
- * predefined types and operations; it is fast, because their handles determine the signature. */
+/* The communicator's decision for a call; NULL: there is none yet. It may be prepared for another root (roots.h). The
+ * first function finds only decisions for predefined types and operations; it is fast, because their handles determine
+ * the signature. */
 trv_mpi_decision_t *trv_mpi_decision_find_by_handles(trv_mpi_state_t *state, const trv_mpi_reduction_t *call);
 trv_mpi_decision_t *trv_mpi_decision_find(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments);
 /* As trv_mpi_decision_find, for reports: the order of the cache, which all ranks share, remains. */
