@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "torus/reach.h"
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
@@ -79,7 +80,7 @@ int trv_json_read_links(trv_json_t *json, json_t *root, const trv_torus_t *torus
                                      "a link that leaves rank %d is in \"links\" twice", link->rank);
     }
     const trv_network_t network = trv_schedule_file_network(file, torus);
-    return trv_network_check(&network) ? trv_json_fail(json, root, "links", "%s", trv_last_error()) : TRV_OK;
+    return trv_network_check_connected(&network) ? trv_json_fail(json, root, "links", "%s", trv_last_error()) : TRV_OK;
 }
 
 trv_network_t trv_schedule_file_network(const trv_schedule_file_t *file, const trv_torus_t *torus)

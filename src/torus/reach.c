@@ -87,6 +87,12 @@ int trv_network_check_routes(const trv_network_t *network, int nodes, const int 
                     trv_torus_format(&network->torus, text, sizeof text), node ? node[0] : 0, other);
 }
 
+int trv_network_check_connected(const trv_network_t *network)
+{
+    const int rc = trv_network_check(network);
+    return rc == TRV_ERR_UNSUPPORTED ? trv_network_check_routes(network, network->torus.ranks, NULL) : rc;
+}
+
 bool trv_link_is_cut(const trv_network_t *network, int entry)
 {
     const trv_slow_link_t *link = &network->slow_link[entry];

@@ -93,7 +93,24 @@ static void test_divided_rows(void **state)
     expect("plan 8mx8m --cut 0:+0 --format=json", 0, "\"name\": \"disjoint-trees:"); /* not a snake: it has no file */
     expect("plan 8mx8m --cut 0:+0 -a disjoint-trees", 0, "every contribution exactly once");
     expect("plan 8mx8m --cut 0:+0 -a line-l", 2, "divides the row of rank 0");
-    expect("plan 8mx8m --cut 0:+0 --why", 2, "divides the row of rank 0");
+    expect("plan 8mx8m --cut 0:+0 --why", 0, "link 0:+0 is cut; the cuts divide a row");
+    expect("plan 9 --cut 0:+0 --cut 4:+0 --why", 2, "leave no route between the nodes 0 and 1");
+}
+
+/* The schedule of a network whose rows are divided is written to a file, which can be read again. */
+static void test_divided_rows_as_file(void **state)
+{
+    (void)state;
+    tool_t written = tool_run("plan 4mx4m --cut 0:+0 --bytes 1M --format=json", NULL);
+    assert_int_equal(written.code, 0);
+    for (int i = 0; i < 3; i++) {
+        static const char *const line[] = {"verify --schedule -", "simulate --schedule -", "plan --schedule -"};
+        tool_t read = tool_run(line[i], written.out);
+        if (read.code || !strstr(read.out, "disjoint-trees"))
+            fail_msg("trivance %s: exit code %d\n%s%s", line[i], read.code, read.out, read.err);
+        tool_clear(&read);
+    }
+    tool_clear(&written);
 }
 
 static void test_bad_lists(void **state)
@@ -125,8 +142,11 @@ static void test_bad_lists(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_plans), cmocka_unit_test(test_map),
-                                       cmocka_unit_test(test_rows), cmocka_unit_test(test_bad_lists),
-                                       cmocka_unit_test(test_divided_rows)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_plans),
+                                       cmocka_unit_test(test_map),
+                                       cmocka_unit_test(test_rows),
+                                       cmocka_unit_test(test_bad_lists),
+                                       cmocka_unit_test(test_divided_rows),
+                                       cmocka_unit_test(test_divided_rows_as_file)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

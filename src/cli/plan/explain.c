@@ -222,7 +222,8 @@ static void add_total_time(cli_table_t *table, const trv_planner_choice_t *choic
 static void print_links(const cli_explanation_t *analysis, FILE *out)
 {
     const char *at = strchr(analysis->row[0].choice.algorithm, '@');
-    cli_links_explain(&analysis->query->network.links, &analysis->query->torus, analysis->query->network.options.routes,
+    const trv_network_t on = cli_network_on(&analysis->query->torus, &analysis->query->network.options);
+    cli_links_explain(&analysis->query->network.links, &on, analysis->query->network.options.routes,
                       at ? strtod(at + 1, NULL) : INFINITY, out);
     if (analysis->query->network.links.count > 0)
         fputc('\n', out);

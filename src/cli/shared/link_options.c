@@ -172,9 +172,7 @@ int cli_links_finish(cli_links_t *links, const trv_torus_t *torus, int *count)
     }
     *count = n;
     const trv_network_t network = {TRV_NETWORK, .torus = *torus, .slow_links = n, .slow_link = links->directed};
-    if (!rc)
-        rc = trv_network_check(&network);
-    return rc == TRV_ERR_UNSUPPORTED ? trv_network_check_routes(&network, torus->ranks, NULL) : rc;
+    return rc ? rc : trv_network_check_connected(&network);
 }
 
 char *cli_links_format(const cli_links_t *links, const char *before, char text[CLI_LINKS_TEXT_MAX])
@@ -200,14 +198,18 @@ static int row_start(const trv_slow_link_t *link, const trv_torus_t *torus)
     return trv_port_sign(link->port) > 0 ? opposite(link, torus).rank : link->rank;
 }
 
-void cli_links_explain(const cli_links_t *links, const trv_torus_t *torus, trv_routes_t routes, double avoided,
+void cli_links_explain(const cli_links_t *links, const trv_network_t *on, trv_routes_t routes, double avoided,
                        FILE *out)
 {
+    const trv_torus_t *torus = &on->torus;
+    const bool divided = trv_network_check(on) == TRV_ERR_UNSUPPORTED;
     for (int i = 0; i < links->count; i++) {
         const trv_slow_link_t *link = &links->link[i].slow;
         char port[TRV_PORT_TEXT_MAX];
         fprintf(out, "link %d:%s ", link->rank, trv_port_format(link->port, port));
-        if (isinf(link->factor))
+        if (isinf(link->factor) && divided)
+            fputs("is cut; the cuts divide a row, so that only trees of links are compared\n", out);
+        else if (isinf(link->factor))
             fprintf(out, "is cut: its row is a line that begins at rank %d\n", row_start(link, torus));
         else if (link->factor >= avoided)
             fprintf(out, "is %.10g times as slow and avoided%s: its row is a line that begins at rank %d\n",

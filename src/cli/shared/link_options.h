@@ -36,12 +36,12 @@ int cli_links_add_file(cli_links_t *links, const trv_slow_link_t *link, int coun
 char *cli_links_format(const cli_links_t *links, const char *before, char text[CLI_LINKS_TEXT_MAX]);
 
 /* Fills in `directed` and sets *count to the number of directed links. TRV_ERR_ARGUMENT for a link that the torus
- * does not have, a link given twice, or a row that is cut in two. */
+ * does not have or that is given twice; TRV_ERR_UNSUPPORTED if no route joins two of its ranks. */
 int cli_links_finish(cli_links_t *links, const trv_torus_t *torus, int *count);
 
 /* Prints a line for each link: "link 3:+0 is cut: its row is a line from 4". Links slowed by the factor `avoided` or
  * more are described as avoided by the plans, as far as the network's routes allow. */
-void cli_links_explain(const cli_links_t *links, const trv_torus_t *torus, trv_routes_t routes, double avoided,
+void cli_links_explain(const cli_links_t *links, const trv_network_t *on, trv_routes_t routes, double avoided,
                        FILE *out);
 
 /* Splits text at its colons into parts, in a copy; returns their number, or 0 if there are more than `capacity` or

@@ -10,6 +10,7 @@
 #include "draw/picture.h"
 #include "formats/names.h"
 #include "schedule/collective.h"
+#include "torus/reach.h"
 #include "torus/torus.h"
 
 trv_network_t trv_draw_network(const trv_schedule_t *schedule, const trv_draw_options_t *options)
@@ -35,7 +36,7 @@ int trv_draw_check(const trv_schedule_t *schedule, const trv_draw_options_t *opt
         return trv_fail(TRV_ERR_ARGUMENT, "stream %d cannot be drawn: streams are 0 to %d, and -1 draws all",
                         options->stream, streams - 1);
     const trv_network_t network = trv_draw_network(schedule, options);
-    return trv_network_check(&network);
+    return trv_network_check_connected(&network);
 }
 
 int trv_draw_svg_rank(const trv_torus_t *torus, const trv_draw_options_t *options)
