@@ -50,7 +50,8 @@ static void name_network(const trv_network_t *network, trv_collective_t collecti
     char torus[TRV_TORUS_TEXT_MAX], links[100] = "";
     for (int i = 0; i < network->slow_links; i++) {
         const size_t used = strlen(links);
-        snprintf(links + used, sizeof links - used, " cut %d:%d", network->slow_link[i].rank, network->slow_link[i].port);
+        snprintf(links + used, sizeof links - used, " cut %d:%d", network->slow_link[i].rank,
+                 network->slow_link[i].port);
     }
     snprintf(text, 256, "%s, %s from root %d on %s%s", name, trv_collective_shape(collective)->name, root,
              trv_torus_format(&network->torus, torus, sizeof torus), links);
@@ -142,9 +143,8 @@ static void test_cut_links(void **state)
         for (int links = 1 + draw(2); links > 0; links--) {
             const int rank = draw(network.torus.ranks), port = draw(2 * network.torus.dims);
             const int d = trv_port_dimension(port), at = trv_torus_coordinate(&network.torus, rank, d);
-            if (network.torus.size[d] == 1 ||
-                (trv_torus_is_line(&network.torus, d) &&
-                 at == (trv_port_sign(port) > 0 ? network.torus.size[d] - 1 : 0)))
+            if (network.torus.size[d] == 1 || (trv_torus_is_line(&network.torus, d) &&
+                                               at == (trv_port_sign(port) > 0 ? network.torus.size[d] - 1 : 0)))
                 continue;
             const trv_slow_link_t back = {trv_torus_shift(&network.torus, rank, d, trv_port_sign(port)), port ^ 1,
                                           INFINITY};
@@ -226,7 +226,8 @@ static void expect_slower(const trv_network_t *network, trv_collective_t collect
     trv_schedule_destroy(schedule);
 }
 
-static const char *const small[] = {"2", "3", "4", "5", "8", "9", "16", "2x2", "3x3", "4x4", "2x5", "2x2x3", "7m", "4mx4m"};
+static const char *const small[] = {"2",   "3",   "4",   "5",   "8",     "9",  "16",
+                                    "2x2", "3x3", "4x4", "2x5", "2x2x3", "7m", "4mx4m"};
 
 static void test_no_schedule_is_faster(void **state)
 {
@@ -259,7 +260,8 @@ static void test_long_vectors_reach_the_limit(void **state)
             assert_int_equal(trv_torus_parse(tori[t], &network.torus), TRV_OK);
             const int root = draw_root((trv_collective_t)c, network.torus.ranks);
             const double limit = limit_ns(&network, (trv_collective_t)c, root, bytes);
-            assert_int_equal(trv_planner_best(&network.torus, (trv_collective_t)c, root, bytes, &options, NULL, &choice),
+            assert_int_equal(trv_planner_best(&network.torus, (trv_collective_t)c, root, bytes, &options, NULL,
+                                              &choice),
                              TRV_OK);
             name_network(&network, (trv_collective_t)c, root, choice.algorithm, text);
             if (choice.time_ns > factor * limit)

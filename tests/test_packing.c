@@ -107,15 +107,15 @@ static void try_network(const trv_network_t *network)
         return;
     }
     if (network->torus.ranks > 1 && trees != expected)
-        fail_msg("%s with %d cuts, root %d: %d trees, but there are %d", trv_torus_format(&network->torus, text, sizeof text),
-                 network->slow_links, root, trees, expected);
+        fail_msg("%s with %d cuts, root %d: %d trees, but there are %d",
+                 trv_torus_format(&network->torus, text, sizeof text), network->slow_links, root, trees, expected);
     check_trees(network, root, directions, trees, edge);
     free(edge);
 }
 
 static void test_random_cuts(void **state)
 {
-    static const char *const tori[] = {"1",   "2",    "3",     "7",     "2x2",   "2x3",   "3x3",  "3x4",
+    static const char *const tori[] = {"1",   "2",    "3",     "7",     "2x2",   "2x3",   "3x3", "3x4",
                                        "2x6", "3mx3", "3mx4m", "2x2x2", "2x2x3", "2mx5m", "11m", "2mx2mx3m"};
     (void)state;
     for (int i = 0; i < (exhaustive() ? 4000 : 400); i++) {

@@ -63,8 +63,8 @@ static void schedule_adapt(trv_schedule_t *schedule, const trv_algorithm_t *algo
 {
     const bool fixed = schedule->fixed_rows != NULL;
     /* the trees of collectives with a root know lines, but not rings that a cut has opened */
-    const bool ring_trees =
-        trv_collective_has_root(schedule->collective) && schedule->rows->lines != schedule->torus.lines;
+    const bool ring_trees = trv_collective_has_root(schedule->collective) &&
+                            schedule->rows->lines != schedule->torus.lines;
     if (schedule->rows->uneven || (fixed && schedule->fixed_rows->open > 0))
         schedule->symmetry = TRV_SYMMETRY_NONE;
     if (fixed)

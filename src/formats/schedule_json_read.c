@@ -43,12 +43,10 @@ static int read_root(schedule_reader_t *reader, json_t *root, trv_collective_t c
 
 static int read_header(schedule_reader_t *reader, json_t *root)
 {
-    static const char *const known[] = {"format",     "torus",     "vector_bytes",
-                                        "name",       "streams",   "collective",
-                                        "units",      "registers", "exact",
-                                        "consistent", "symmetry",  "messages_per_port",
-                                        "wrap",       "links",     "root",
-                                        NULL};
+    static const char *const known[] = {"format",  "torus",      "vector_bytes", "name",
+                                        "streams", "collective", "units",        "registers",
+                                        "exact",   "consistent", "symmetry",     "messages_per_port",
+                                        "wrap",    "links",      "root",         NULL};
     trv_json_t *json = &reader->json;
     const char *format = json_string_value(json_object_get(root, "format"));
     if (json_object_get(root, "gpus") && json_object_get(root, "collective"))

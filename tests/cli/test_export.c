@@ -187,7 +187,8 @@ static int round_trips(const char *torus, trv_collective_t collective, int root)
 
 static void test_round_trip(void **state)
 {
-    static const char *const tori[] = {"1", "2", "3", "5", "8", "9", "26", "27", "3x3", "4x2", "5x1x3", "2x2x3", "3mx4"};
+    static const char *const tori[] = {"1",  "2",   "3",   "5",     "8",     "9",   "26",
+                                       "27", "3x3", "4x2", "5x1x3", "2x2x3", "3mx4"};
     (void)state;
     for (int c = TRV_ALLREDUCE; c <= TRV_ALLTOALL; c++) {
         int made = 0;

@@ -130,10 +130,10 @@ static void expect_range_keys(void)
 static void test_keys(void **state)
 {
     (void)state;
-    expect_keys(
-        "list --format=json",
-        "name,parameters,family,title,variant,steps,bytes,exact,consistent,symmetry,sizes,source,use,baseline,colour,collectives",
-        "trivance-list.1");
+    expect_keys("list --format=json",
+                "name,parameters,family,title,variant,steps,bytes,exact,consistent,symmetry,sizes,source,use,baseline,"
+                "colour,collectives",
+                "trivance-list.1");
     expect_keys("verify 9 3x3 -c all --format=json",
                 "torus,algorithm,chosen_for,collective,verdict,consistent,ranks,blocks,messages,method,seconds,"
                 "fault_rank,fault_stream,fault_step,fault_block,reason",
