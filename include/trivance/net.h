@@ -138,8 +138,8 @@ TRV_API int trv_net_comm_set(trv_net_comm_t *comm, const char *torus, const char
  * communicator, rank 0 selects an algorithm and broadcasts its choice; later calls with any count in the class neither
  * select nor allocate. A communicator keeps the 256 that were used last.
  *
- * A rank may return from a call with a root before other ranks have called it, with which it exchanges no messages or
- * which only receive; at most 64 calls ahead of those. */
+ * Broadcast, reduce, scatter and gather may return before other ranks have called them: when this rank has sent and
+ * received its own messages, and is at most 64 such calls ahead of each rank to which it has sent one. */
 TRV_API int trv_net_allreduce(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
                               trv_op_t op);
 TRV_API int trv_net_reduce_scatter(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,

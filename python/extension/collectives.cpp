@@ -8,12 +8,13 @@
 namespace trivance
 {
 
-/* ---- AllReduce --------------------------------------------------------------------------------------------------- */
+static constexpr int ALL_RANKS = -1; // instead of a root
 
-/* Reduces several tensors as one vector. With `keeps`, the tensors are not changed, because only another rank
- * receives the result. */
-WorkPtr Group::reduce_to(const char *call, c10d::OpType type, Tensors &tensors, const c10d::ReduceOp &op,
-                         Milliseconds timeout, bool keeps)
+/* ---- AllReduce and reduce ---------------------------------------------------------------------------------------- */
+
+/* Reduces several tensors as one vector, to all ranks or to `root`. The tensors of the other ranks are not changed. */
+WorkPtr Group::reduce_to(int root, const char *call, c10d::OpType type, Tensors &tensors, const c10d::ReduceOp &op,
+                         Milliseconds timeout)
 {
     at::NoGradGuard guard;
     for (const at::Tensor &tensor : tensors) {
@@ -31,40 +32,43 @@ WorkPtr Group::reduce_to(const char *call, c10d::OpType type, Tensors &tensors, 
             parts.push_back(flat_of(tensor, reduction.dtype).view(-1));
         flat = at::cat(parts);
     }
-    at::Tensor result = keeps ? flat_like(flat, flat.numel(), reduction.dtype) : flat;
+    const bool receives = root == ALL_RANKS || root == rank_;
     auto operation = make(call, type, timeout, tensors);
     operation->keep_alive(flat);
-    operation->keep_alive(result);
-    if (!keeps && (reduction.mean || !result.is_same(tensors[0])))
-        operation->finish_results = [reduction, tensors, result, ranks = size_]() mutable {
-            finish_mean(reduction, result, ranks);
-            copy_to_each(tensors, result);
+    if (receives && (reduction.mean || !flat.is_same(tensors[0])))
+        operation->finish_results = [reduction, tensors, flat, ranks = size_]() mutable {
+            finish_mean(reduction, flat, ranks);
+            copy_to_each(tensors, flat);
         };
+    const auto elements = static_cast<size_t>(flat.numel());
+    void *data = flat.data_ptr();
     check(operation, call,
-          trv_net_allreduce_start(engine_->world(), flat.data_ptr(), result.data_ptr(),
-                                  static_cast<size_t>(flat.numel()), reduction.type, reduction.op, operation->add()));
+          root == ALL_RANKS ? trv_net_allreduce_start(engine_->world(), data, data, elements, reduction.type,
+                                                      reduction.op, operation->add())
+                            : trv_net_reduce_start(engine_->world(), data, receives ? data : nullptr, elements,
+                                                   reduction.type, reduction.op, root, operation->add()));
     return begin(operation);
 }
 
 WorkPtr Group::allreduce(Tensors &tensors, const c10d::AllreduceOptions &options)
 {
     only_tensor("all_reduce", tensors);
-    return reduce_to("all_reduce", c10d::OpType::ALLREDUCE, tensors, options.reduceOp, options.timeout, false);
+    return reduce_to(ALL_RANKS, "all_reduce", c10d::OpType::ALLREDUCE, tensors, options.reduceOp, options.timeout);
 }
 
 WorkPtr Group::allreduce_coalesced(Tensors &tensors, const c10d::AllreduceCoalescedOptions &options)
 {
     require(!tensors.empty(), "all_reduce_coalesced", "the list of tensors is empty");
-    return reduce_to("all_reduce_coalesced", c10d::OpType::ALLREDUCE_COALESCED, tensors, options.reduceOp,
-                     options.timeout, false);
+    return reduce_to(ALL_RANKS, "all_reduce_coalesced", c10d::OpType::ALLREDUCE_COALESCED, tensors, options.reduceOp,
+                     options.timeout);
 }
 
 WorkPtr Group::reduce(Tensors &tensors, const c10d::ReduceOptions &options)
 {
     only_tensor("reduce", tensors);
     require_rank("reduce", options.rootRank);
-    return reduce_to("reduce", c10d::OpType::REDUCE, tensors, options.reduceOp, options.timeout,
-                     rank_ != options.rootRank);
+    return reduce_to(static_cast<int>(options.rootRank), "reduce", c10d::OpType::REDUCE, tensors, options.reduceOp,
+                     options.timeout);
 }
 
 static void require_multiple(const char *call, const char *whole_is, const at::Tensor &whole, const char *part_is,
@@ -278,6 +282,106 @@ WorkPtr Group::allgather_into_tensor_coalesced(Tensors &outputs, Tensors &inputs
             copy_to(outputs[i], buffers[i]);
     };
     return gather_all(call, lists, inputs, outputs, finish, options.timeout);
+}
+
+/* ---- Broadcast, gather, scatter ---------------------------------------------------------------------------------- */
+
+WorkPtr Group::broadcast(Tensors &tensors, const c10d::BroadcastOptions &options)
+{
+    at::NoGradGuard guard;
+    at::Tensor tensor = only_tensor("broadcast", tensors);
+    require_rank("broadcast", options.rootRank);
+    auto operation = make("broadcast", c10d::OpType::BROADCAST, options.timeout, {tensor});
+    const at::Tensor buffer = rank_ == options.rootRank ? flat_of(tensor) : buffer_for(tensor);
+    operation->keep_alive(buffer);
+    if (rank_ != options.rootRank)
+        operation->finish_results = [tensor, buffer]() mutable { copy_to(tensor, buffer); };
+    check(operation, "broadcast",
+          trv_net_broadcast_start(engine_->world(), buffer.data_ptr(), bytes_of(buffer),
+                                  static_cast<int>(options.rootRank), operation->add()));
+    return begin(operation);
+}
+
+WorkPtr Group::gather(std::vector<Tensors> &outputs, Tensors &inputs, const c10d::GatherOptions &options)
+{
+    static const char *const call = "gather";
+    at::NoGradGuard guard;
+    const at::Tensor &input = only_tensor(call, inputs);
+    const auto root = static_cast<int>(options.rootRank);
+    require_rank(call, root);
+    const at::Tensor flat = flat_of(input);
+    at::Tensor whole;
+    if (rank_ == root) {
+        require(outputs.size() == 1 && outputs[0].size() == static_cast<size_t>(size_), call,
+                "the destination must pass a list of ", size_, " tensors, one for each rank");
+        for (const at::Tensor &output : outputs[0])
+            require_same_size(call, output, input);
+        whole = flat_like(flat, flat.numel() * size_, flat.scalar_type());
+    } else {
+        require(outputs.empty(), call, "only the destination, rank ", root, ", may pass tensors for the results");
+    }
+    auto operation = make(call, c10d::OpType::GATHER, options.timeout, rank_ == root ? outputs[0] : Tensors());
+    operation->keep_alive(flat);
+    if (rank_ == root)
+        operation->finish_results = [list = outputs[0], whole]() mutable { copy_to_each(list, whole); };
+    check(operation, call,
+          trv_net_gather_start(engine_->world(), flat.data_ptr(), rank_ == root ? whole.data_ptr() : nullptr,
+                               bytes_of(flat), TRV_UINT8, root, operation->add()));
+    return begin(operation);
+}
+
+WorkPtr Group::scatter(Tensors &outputs, std::vector<Tensors> &inputs, const c10d::ScatterOptions &options)
+{
+    static const char *const call = "scatter";
+    at::NoGradGuard guard;
+    at::Tensor output = only_tensor(call, outputs);
+    const auto root = static_cast<int>(options.rootRank);
+    require_rank(call, root);
+    at::Tensor whole;
+    if (rank_ == root) {
+        require(inputs.size() == 1 && inputs[0].size() == static_cast<size_t>(size_), call,
+                "the source must pass a list of ", size_, " tensors, one for each rank");
+        Tensors parts;
+        for (const at::Tensor &input : inputs[0]) {
+            require_same_size(call, input, output);
+            parts.push_back(flat_of(input).view(-1));
+        }
+        whole = at::cat(parts);
+    } else {
+        require(inputs.empty(), call, "only the source, rank ", root, ", may pass tensors to scatter");
+    }
+    const at::Tensor buffer = buffer_for(output);
+    auto operation = make(call, c10d::OpType::SCATTER, options.timeout, {output});
+    operation->keep_alive(whole);
+    operation->keep_alive(buffer);
+    operation->finish_results = [output, buffer]() mutable { copy_to(output, buffer); };
+    check(operation, call,
+          trv_net_scatter_start(engine_->world(), rank_ == root ? whole.data_ptr() : nullptr, buffer.data_ptr(),
+                                bytes_of(buffer), TRV_UINT8, root, operation->add()));
+    return begin(operation);
+}
+
+/* ---- All-to-All of equal parts ----------------------------------------------------------------------------------- */
+
+WorkPtr Group::alltoall_equal(at::Tensor &output, const at::Tensor &input, Milliseconds timeout)
+{
+    static const char *const call = "all_to_all_single";
+    require(output.numel() == input.numel(), call,
+            "without sizes of parts, input and output must have the same number "
+            "of elements, not ",
+            input.numel(), " and ", output.numel());
+    at::Tensor flat = flat_of(input);
+    const at::Tensor buffer = buffer_for(output);
+    if (flat.data_ptr() != buffer.data_ptr() && overlap(buffer, flat))
+        flat = flat.clone();
+    auto operation = make(call, c10d::OpType::ALLTOALL_BASE, timeout, {output});
+    operation->keep_alive(flat);
+    operation->keep_alive(buffer);
+    operation->finish_results = [output, buffer]() mutable { copy_to(output, buffer); };
+    check(operation, call,
+          trv_net_alltoall_start(engine_->world(), flat.data_ptr(), buffer.data_ptr(),
+                                 bytes_of(buffer) / static_cast<size_t>(size_), TRV_UINT8, operation->add()));
+    return begin(operation);
 }
 
 /* ---- Barriers ---------------------------------------------------------------------------------------------------- */

@@ -287,85 +287,25 @@ WorkPtr Group::recvAnysource(Tensors &, int)
     return {};
 }
 
-WorkPtr Group::broadcast(Tensors &tensors, const c10d::BroadcastOptions &options)
-{
-    at::NoGradGuard guard;
-    at::Tensor tensor = only_tensor("broadcast", tensors);
-    require_rank("broadcast", options.rootRank);
-    auto operation = make("broadcast", c10d::OpType::BROADCAST, options.timeout, {tensor});
-    const at::Tensor buffer = rank_ == options.rootRank ? flat_of(tensor) : buffer_for(tensor);
-    operation->keep_alive(buffer);
-    if (rank_ != options.rootRank)
-        operation->finish_results = [tensor, buffer]() mutable { copy_to(tensor, buffer); };
-    check(operation, "broadcast",
-          trv_net_broadcast_start(engine_->world(), buffer.data_ptr(), bytes_of(buffer),
-                                  static_cast<int>(options.rootRank), operation->add()));
-    return begin(operation);
-}
-
-/* Exchanges data with all other ranks: inputs[r] is sent to rank r, outputs[r] is received from it; undefined
- * tensors are skipped. */
+/* Exchanges data with all other ranks: inputs[r] is sent to rank r, outputs[r] is received from it. */
 WorkPtr Group::exchange(const char *call, c10d::OpType type, Tensors &outputs, Tensors &inputs, Milliseconds timeout)
 {
     auto operation = make(call, type, timeout, outputs);
     const int tag = next_tag();
     Tensors buffers;
     for (const at::Tensor &output : outputs)
-        buffers.push_back(output.defined() ? buffer_for(output) : output);
+        buffers.push_back(buffer_for(output));
     operation->finish_results = [outputs, buffers]() mutable {
         for (size_t r = 0; r < outputs.size(); r++)
-            if (outputs[r].defined())
-                copy_to(outputs[r], buffers[r]);
+            copy_to(outputs[r], buffers[r]);
     };
     operation->reserve_requests(2 * static_cast<size_t>(size_));
     for (int step = 0; step < size_; step++) {
         const int from = (rank_ - step + size_) % size_, to = (rank_ + step) % size_;
-        if (static_cast<size_t>(from) < outputs.size() && outputs[from].defined())
-            post(operation, call, false, buffers[from], from, tag);
-        if (static_cast<size_t>(to) < inputs.size() && inputs[to].defined())
-            post(operation, call, true, flat_of(inputs[to]), to, tag);
+        post(operation, call, false, buffers[from], from, tag);
+        post(operation, call, true, flat_of(inputs[to]), to, tag);
     }
     return begin(operation);
-}
-
-WorkPtr Group::gather(std::vector<Tensors> &outputs, Tensors &inputs, const c10d::GatherOptions &options)
-{
-    at::NoGradGuard guard;
-    const at::Tensor &input = only_tensor("gather", inputs);
-    const auto root = options.rootRank;
-    require_rank("gather", root);
-    Tensors from, to(size_);
-    to[root] = input;
-    if (rank_ == root) {
-        require(outputs.size() == 1 && outputs[0].size() == static_cast<size_t>(size_), "gather",
-                "the destination must pass a list of ", size_, " tensors, one for each rank");
-        for (const at::Tensor &output : outputs[0])
-            require_same_size("gather", output, input);
-        from = outputs[0];
-    } else {
-        require(outputs.empty(), "gather", "only the destination, rank ", root, ", may pass tensors for the results");
-    }
-    return exchange("gather", c10d::OpType::GATHER, from, to, options.timeout);
-}
-
-WorkPtr Group::scatter(Tensors &outputs, std::vector<Tensors> &inputs, const c10d::ScatterOptions &options)
-{
-    at::NoGradGuard guard;
-    const at::Tensor &output = only_tensor("scatter", outputs);
-    const auto root = options.rootRank;
-    require_rank("scatter", root);
-    Tensors from(size_), to;
-    from[root] = output;
-    if (rank_ == root) {
-        require(inputs.size() == 1 && inputs[0].size() == static_cast<size_t>(size_), "scatter",
-                "the source must pass a list of ", size_, " tensors, one for each rank");
-        for (const at::Tensor &input : inputs[0])
-            require_same_size("scatter", input, output);
-        to = inputs[0];
-    } else {
-        require(inputs.empty(), "scatter", "only the source, rank ", root, ", may pass tensors to scatter");
-    }
-    return exchange("scatter", c10d::OpType::SCATTER, from, to, options.timeout);
 }
 
 WorkPtr Group::alltoall(Tensors &outputs, Tensors &inputs, const c10d::AllToAllOptions &options)
@@ -407,6 +347,8 @@ WorkPtr Group::alltoall_base(at::Tensor &output, at::Tensor &input, std::vector<
     Tensors outputs = parts_of(output, output_sizes, size_), inputs = parts_of(input, input_sizes, size_);
     require(output.scalar_type() == input.scalar_type(), "all_to_all_single",
             "input and output must have the same type");
+    if (output_sizes.empty() && input_sizes.empty())
+        return alltoall_equal(output, input, options.timeout);
     return exchange("all_to_all_single", c10d::OpType::ALLTOALL_BASE, outputs, inputs, options.timeout);
 }
 

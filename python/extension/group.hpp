@@ -1,6 +1,6 @@
 /*
- * The process group: PyTorch's collectives on top of libtrivance_net. AllReduce, Reduce-Scatter, AllGather and barriers
- * execute Trivance's schedules, broadcasts use a binomial tree, and the others send plain messages.
+ * The process group: PyTorch's collectives on top of libtrivance_net. All execute Trivance's schedules except an
+ * all-to-all whose parts may differ in size, which sends plain messages.
  *
  * PyTorch 2 calls classes derived from c10d::Backend, PyTorch 1.13 classes derived from c10d::ProcessGroup.
  */
@@ -97,12 +97,13 @@ class Group : public Base
     int next_tag(); // for messages within a collective
     void require_rank(const char *call, int64_t rank) const;
     void post(const OperationPtr &operation, const char *call, bool sends, const at::Tensor &flat, int peer, int tag);
-    WorkPtr reduce_to(const char *call, c10d::OpType type, Tensors &tensors, const c10d::ReduceOp &op,
-                      Milliseconds timeout, bool keeps);
+    WorkPtr reduce_to(int root, const char *call, c10d::OpType type, Tensors &tensors, const c10d::ReduceOp &op,
+                      Milliseconds timeout);
     WorkPtr scatter_sum(const char *call, c10d::OpType type, Tensors outputs, const at::Tensor &whole,
                         const Reduction &reduction, Milliseconds timeout);
     WorkPtr gather_all(const char *call, std::vector<Tensors> lists, const Tensors &inputs, Tensors results,
                        std::function<void()> finish_results, Milliseconds timeout);
+    WorkPtr alltoall_equal(at::Tensor &output, const at::Tensor &input, Milliseconds timeout);
     WorkPtr exchange(const char *call, c10d::OpType type, Tensors &outputs, Tensors &inputs, Milliseconds timeout);
 
     std::shared_ptr<Engine> engine_;

@@ -265,6 +265,18 @@ def all_to_all(draw, world):
     assert torch.equal(got, torch.cat(expected)), f"all_to_all {dtype}"
 
 
+def all_to_all_equal(draw, world):
+    dtype, shape = draw.choice(ALL), draw.choice(SHAPES)
+    tensor = values(draw, dtype, (world.size, *shape))
+    inputs = world.gather_inputs(tensor)
+    got = values(draw, dtype, (world.size, *shape))
+    if draw.random() < 0.3:
+        got = tensor
+    run(draw, lambda later: dist.all_to_all_single(got, tensor, group=world.ours, async_op=later))
+    expected = torch.stack([at[world.rank] for at in inputs])
+    assert torch.equal(got, expected), f"all_to_all_single {dtype} {shape}"
+
+
 def send_and_receive(draw, world):
     dtype, shape, tag = draw.choice(ALL), draw.choice(SHAPES), draw.randrange(5)
     tensor = values(draw, dtype, shape)
@@ -299,7 +311,8 @@ def barriers(draw, world):
 
 
 KINDS = (all_reduce, all_reduce, all_reduce, all_reduce_coalesced, reduce, reduce_scatter, reduce_scatter, all_gather,
-         all_gather, broadcast, gather_and_scatter, all_to_all, send_and_receive, at_once, barriers)
+         all_gather, broadcast, gather_and_scatter, all_to_all, all_to_all_equal,
+         send_and_receive, at_once, barriers)
 
 
 # ---- Jobs ------------------------------------------------------------------------------------------------------------
