@@ -20,7 +20,7 @@ typedef struct trv_collective_shape {
     const char *name, *title;    /* as written in commands and rules; as shown to people */
     bool reduces;                /* contributions are combined */
     bool exchanges;              /* every rank sends other data to each rank; units are numbered by displacement */
-    trv_holders_t before, after; /* who contributes to a unit, and who ends with it */
+    trv_holders_t before, after; /* the ranks that contribute to a unit, and those that end with it */
 } trv_collective_shape_t;
 
 static const trv_collective_shape_t trv_collective_shapes[] = {

@@ -162,8 +162,8 @@ static int convert_block(const trv_mpi_state_t *state, const side_t *side, int b
     return code == MPI_SUCCESS ? TRV_OK : trv_mpi_transport_error(packs ? "MPI_Pack" : "MPI_Unpack", code);
 }
 
-/* Packs or unpacks the `count` blocks from `first` on, each to or from its place in the packed buffer; if that has only
- * room for one block, `place` is 0. */
+/* Packs or unpacks the `count` blocks from `first` on, each to or from its place in the packed buffer; if that holds
+ * only one block, `place` is 0. */
 static int convert(const trv_mpi_state_t *state, const side_t *side, int first, int place, int count, size_t bytes,
                    void *packed, bool packs)
 {
