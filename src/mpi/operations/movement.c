@@ -153,7 +153,7 @@ static int convert_block(const trv_mpi_state_t *state, const side_t *side, int b
 {
     int position = 0; /* MPI_Pack counts in ints */
     view_t view;
-    const MPI_Comm comm = state->members->domain->comm;
+    MPI_Comm comm = state->members->domain->comm;
     int code = view_init(&view, block_of(side, block), side->count, side->type);
     if (code == MPI_SUCCESS)
         code = packs ? PMPI_Pack(view.buffer, view.count, view.type, at, (int)bytes, &position, comm)
