@@ -60,8 +60,12 @@ typedef struct trv_network {
 #define TRV_NETWORK .size = sizeof(trv_network_t)
 
 /* TRV_ERR_ARGUMENT if the network has links that do not exist, or factors out of range. TRV_ERR_UNSUPPORTED if a row is
- * cut in two: such a network has only the schedules of a set of nodes (trv_planner_nodes, trv_schedule_embed). */
+ * cut in two: such a network has only the schedules of disjoint-trees and those of a set of nodes (trv_planner_nodes,
+ * trv_schedule_embed). */
 TRV_API int trv_network_check(const trv_network_t *network);
+
+/* The same for schedules that need no whole rows: TRV_ERR_UNSUPPORTED only if no route joins two of the ranks. */
+TRV_API int trv_network_check_connected(const trv_network_t *network);
 
 /* As trv_schedule_create (trivance/algorithms.h), for a network. An algorithm's name may end with @F, as in
  * "hybrid:4@2": links whose factor is F or more are then avoided as if they were cut; with fixed routes that determines

@@ -10,11 +10,7 @@
 
 /* Checks that routes join the nodes of a set (NULL: all nodes) in both directions. TRV_ERR_UNSUPPORTED with two nodes
  * between which no route is left; TRV_ERR_MEMORY. The links of the network exist. */
-TRV_API int trv_network_check_routes(const trv_network_t *network, int nodes, const int *node);
-
-/* Checks the links of a network for schedules that need no whole rows: as trv_network_check does, except that rows may be
- * divided while routes join all nodes. */
-TRV_API int trv_network_check_connected(const trv_network_t *network);
+int trv_network_check_routes(const trv_network_t *network, int nodes, const int *node);
 
 /* Whether an entry of the network's links cuts its link: it is the link's last entry, which alone counts. */
 bool trv_link_is_cut(const trv_network_t *network, int entry);

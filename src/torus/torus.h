@@ -27,7 +27,7 @@ int trv_torus_move(const trv_torus_t *torus, int rank, int dimension, int coordi
 TRV_API int trv_torus_shift(const trv_torus_t *torus, int rank, int dimension, int delta);
 
 /* The rank at the coordinates of `rank` plus `sign` times those of rank `displacement`, around the torus. */
-TRV_API int trv_torus_displace(const trv_torus_t *torus, int rank, int displacement, int sign);
+int trv_torus_displace(const trv_torus_t *torus, int rank, int displacement, int sign);
 
 /* The dimensions with more than one rank, ascending (up to TRV_DIMS_MAX); returns how many there are. Inline, because
  * libtrivance_formats uses it and the core library does not export it. */

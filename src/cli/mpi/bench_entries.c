@@ -216,7 +216,7 @@ int bench_read_entries(bench_options_t *options, const char *list, MPI_Comm comm
     int more, code = TRV_OK;
     while (code == TRV_OK && (more = trv_next_item(&list, "algorithms", item, sizeof item)) != 0)
         code = more < 0 ? more : add_item(options, item, comm);
-    if (code == TRV_OK && (options->format == BENCH_MATRIX || options->turns))
-        code = split_families(options);
-    return code == TRV_OK ? keep_supported(options) : code;
+    if (code == TRV_OK)
+        code = keep_supported(options);
+    return code == TRV_OK && (options->format == BENCH_MATRIX || options->turns) ? split_families(options) : code;
 }

@@ -10,7 +10,6 @@
 #include "draw/picture.h"
 #include "formats/names.h"
 #include "schedule/collective.h"
-#include "torus/reach.h"
 #include "torus/torus.h"
 
 trv_network_t trv_draw_network(const trv_schedule_t *schedule, const trv_draw_options_t *options)
