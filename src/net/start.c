@@ -220,9 +220,6 @@ static int net_open_fabric(trv_net_t *net, const trv_net_options_t *options)
         rc = trv_fabric_open(&net->fabric, &fabric);
     if (rc < 0)
         return rc;
-    const size_t safe = trv_fabric_safe_bytes(net->fabric);
-    if (safe > 0 && (net->fragment == 0 || net->fragment > safe))
-        net->fragment = safe;
     atomic_store(&net->breakable, net->fabric);
     if (trv_bootstrap_has_failed(net->bootstrap)) /* perhaps before `breakable` was set */
         trv_fabric_break(net->fabric);

@@ -111,8 +111,7 @@ static const trv_setting_t table[] = {
     {"TRIVANCE_PIECE", TRV_SETTING_BYTES, AT(piece_bytes), true, "0", "bytes, optionally with K, M, G or T", "8K",
      "The maximum size of the fragments in which messages of schedules are sent, for networks where a rendezvous of "
      "the MPI library or of libfabric takes longer than fragments below its eager limit; with 0, messages are not "
-     "fragmented. In libtrivance_net the value of rank 0 applies, up to "
-     "the eager limit.",
+     "fragmented. In libtrivance_net the value of rank 0 applies.",
      NULL, true},
     {"TRIVANCE_ALLOW_INCONSISTENT", TRV_SETTING_FLAG, AT(allow_inconsistent), true, "0", FLAG, "1",
      "Whether floating-point operations may use algorithms whose results can differ in the last bits between ranks.",

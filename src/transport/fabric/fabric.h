@@ -74,9 +74,6 @@ void trv_fabric_describe(const trv_fabric_t *fabric, char *text, size_t size);
 void trv_fabric_end(trv_fabric_t *fabric);
 void trv_fabric_close(trv_fabric_t *fabric);
 const char *trv_fabric_provider(const trv_fabric_t *fabric);
-/* The length above which messages must be fragmented, because the provider may complete receives of longer ones before
- * their data have arrived; 0 if it does not. Equal on all ranks. */
-size_t trv_fabric_safe_bytes(const trv_fabric_t *fabric);
 
 /* Memory that is registered with the provider, on every interface. */
 typedef struct trv_region {

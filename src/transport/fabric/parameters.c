@@ -11,10 +11,7 @@
  *                    one host by two to three (bench/net)
  *     rendezvous     by writes. With reads, libfabric 1.17 crashes when an endpoint is closed whose request to read has
  *                    not been sent yet, for example after a message of a wrong length: its tcp provider reports the
- *                    request without the context that ofi_rxm dereferences. With writes, its ofi_rxm may complete a
- *                    receive before the data have arrived, if the receiver's response is handled before the completion
- *                    of the sender's request (ofiwg/libfabric, pull request 11084). Therefore messages of schedules
- *                    above the eager limit are sent in fragments, without a rendezvous (trv_fabric_safe_bytes)
+ *                    request without the context that ofi_rxm dereferences
  *
  * Over verbs the eager limit must be the size of the buffers, so hosts with such devices keep the defaults of
  * libfabric.
@@ -28,7 +25,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/error.h"
 #include "transport/fabric/inside.h"
@@ -43,7 +39,7 @@ static const struct {
 #define BUFFERS_NAME  "FI_OFI_RXM_MSG_RX_SIZE"
 #define BUFFERS_VALUE "512"
 
-enum { PARAMETERS = sizeof PARAMETER / sizeof *PARAMETER, VALUE_MAX = 32, EAGER_LIMIT_DEFAULT = 16384 };
+enum { PARAMETERS = sizeof PARAMETER / sizeof *PARAMETER, VALUE_MAX = 32 };
 
 /* The value in the environment; NULL if it is not set or empty. */
 static const char *value_of(int i)
@@ -124,14 +120,4 @@ const char *trv_fabric_parameters(const char *first)
     }
     pthread_mutex_unlock(&lock);
     return text;
-}
-
-size_t trv_fabric_safe_bytes(const trv_fabric_t *fabric)
-{
-    char limit[VALUE_MAX], writes[VALUE_MAX];
-    find_value(fabric->parameters, "FI_OFI_RXM_EAGER_LIMIT", limit);
-    find_value(fabric->parameters, "FI_OFI_RXM_USE_RNDV_WRITE", writes);
-    if (!*writes || strchr("0fFnN", *writes) || strcasecmp(writes, "off") == 0)
-        return 0;
-    return *limit ? strtoull(limit, NULL, 10) : EAGER_LIMIT_DEFAULT;
 }
