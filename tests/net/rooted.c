@@ -246,11 +246,26 @@ static void test_ahead(trv_net_comm_t *comm)
     }
     expect(rank != 0 || (!done && calls > BOUND / 2 && calls <= BOUND + 1));
     expect(trv_net_allreduce(fresh, &calls, &calls, 1, TRV_INT64, TRV_MAX) == TRV_OK);
-    trv_net_comm_free(&fresh);
     for (int64_t k = 0; rank != 0 && k < calls; k++)
         expect(trv_net_broadcast(comm, &number[k], sizeof *number, 0) == TRV_OK && number[k] == k);
     if (rank == 0)
         expect(trv_net_wait(&request[calls - 1]) == TRV_OK);
+    /* Long vectors: the root is at most two calls ahead, and completes when the others have caught up. */
+    enum { LONG = 200000, LONG_CALLS = 6 };
+    static int64_t vector[LONG_CALLS][LONG];
+    int completed = 0;
+    for (int k = 0; rank == 0 && k < LONG_CALLS; k++) {
+        vector[k][LONG - 1] = k + 1;
+        expect(trv_net_broadcast_start(comm, vector[k], sizeof vector[k], 0, &request[k]) == TRV_OK);
+        expect(trv_net_wait_for(&request[k], 0.2, &done) == TRV_OK);
+        completed += done;
+    }
+    expect(completed <= 2);
+    expect(trv_net_barrier(fresh) == TRV_OK);
+    for (int k = 0; rank != 0 && k < LONG_CALLS; k++)
+        expect(trv_net_broadcast(comm, vector[k], sizeof vector[k], 0) == TRV_OK && vector[k][LONG - 1] == k + 1);
+    expect(rank != 0 || trv_net_wait_all(request, LONG_CALLS) == TRV_OK);
+    trv_net_comm_free(&fresh);
     /* Every root in turn, more roots than calls that may be ahead. */
     for (int k = 0; k < 5 * BOUND; k++) {
         int64_t sent = rank == k % ranks ? k : -1;
