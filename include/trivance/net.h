@@ -139,7 +139,8 @@ TRV_API int trv_net_comm_set(trv_net_comm_t *comm, const char *torus, const char
  * select nor allocate. A communicator keeps the 256 that were used last.
  *
  * Broadcast, reduce, scatter and gather may return before other ranks have called them: when this rank has sent and
- * received its own messages, and is at most 64 such calls ahead of each rank to which it has sent one. */
+ * received its own messages, and is at most 64 such calls (of vectors above 1 MiB, two) ahead of each rank to which it
+ * has sent one. */
 TRV_API int trv_net_allreduce(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
                               trv_op_t op);
 TRV_API int trv_net_reduce_scatter(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,

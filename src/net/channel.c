@@ -45,7 +45,8 @@ static int channel_post(trv_channel_t *channel, int slot, bool sends, int peer, 
 {
     trv_net_comm_t *comm = channel->comm;
     trv_fabric_op_t *op = &channel->op[slot];
-    const int rc = channel->run ? trv_flow_post_run(comm->net, &channel->run[peer], sends, trv_member(comm, peer))
+    const int rc = channel->run ? trv_flow_post_run(comm->net, &channel->run[peer], channel->run_bytes, sends,
+                                                    trv_member(comm, peer))
                                 : TRV_OK;
     if (rc < 0)
         return rc;

@@ -222,6 +222,8 @@ static int instance_start(trv_instance_t *instance)
     if (rc < 0 || instance->only_create)
         return rc;
     instance->started = true;
+    instance->channel.run_bytes = trv_net_vector_bytes(entry->comm, entry->collective, &entry->elements,
+                                                       instance->count);
     rc = trv_channel_register(&instance->channel, 0, instance->input,
                               trv_input_bytes(entry->collective, part, ranks, is_root));
     if (rc == TRV_OK)

@@ -11,7 +11,8 @@
  *
  * Decisions and the runs of collectives with a root are counted separately, because neither may be delayed by messages
  * that are not received before them, nor by each other. A run counts once for each rank to which it sends, whatever the
- * number of its messages; it completes when all its messages are sent and it is within the window. Other collectives
+ * number of its messages, but HALF times if its vector is long, because the receiver buffers unexpected messages; it
+ * completes when all its messages are sent and it is within the window. Other collectives
  * need no flow control: no rank can be more than one call ahead of another, because the result of a call depends on all
  * ranks.
  */
@@ -20,7 +21,7 @@
 #include "base/error.h"
 #include "net/inside.h"
 
-enum { WINDOW = 64, HALF = WINDOW / 2 };
+enum { WINDOW = 64, HALF = WINDOW / 2, LONG_BYTES = 1 << 20 };
 
 /* A credit in flight. */
 typedef struct credit {
@@ -74,10 +75,12 @@ static void flow_free_credits(trv_flow_t *flow, bool all)
     }
 }
 
-/* Counts a message or run received from the peer, and sends a credit after every HALF of them. */
-static int flow_count_received(trv_net_t *net, trv_flow_t *flow, int peer)
+/* Counts a message or run received from the peer, with its weight of at most HALF, and sends a credit after every HALF. */
+static int flow_count_received(trv_net_t *net, trv_flow_t *flow, int peer, unsigned weight)
 {
-    if (++flow->received % HALF != 0)
+    const uint64_t before = flow->received / HALF;
+    flow->received += weight;
+    if (flow->received / HALF == before)
         return TRV_OK;
     flow_free_credits(flow, false);
     credit_t *credit = calloc(1, sizeof *credit);
@@ -111,18 +114,18 @@ static int flow_is_in_window(trv_net_t *net, trv_flow_t *flow, int peer, uint64_
 }
 
 /* Counts a message or run sent to the peer. Returns its number; 0 if memory is exhausted. */
-static uint64_t flow_count_sent(trv_net_t *net, int peer, kind_t kind)
+static uint64_t flow_count_sent(trv_net_t *net, int peer, kind_t kind, unsigned weight)
 {
     pthread_mutex_lock(&net->flow_lock);
     trv_flow_t *flow = flow_find(net, peer, kind);
-    const uint64_t number = flow ? ++flow->sent : 0;
+    const uint64_t number = flow ? flow->sent += weight : 0;
     pthread_mutex_unlock(&net->flow_lock);
     return number;
 }
 
 int trv_flow_post(trv_net_t *net, trv_flow_op_t *op)
 {
-    op->number = op->op.sends ? flow_count_sent(net, op->op.peer, kind_of(&op->op)) : 0;
+    op->number = op->op.sends ? flow_count_sent(net, op->op.peer, kind_of(&op->op), 1) : 0;
     return op->op.sends && op->number == 0 ? trv_fail_memory() : trv_fabric_post(net->fabric, &op->op);
 }
 
@@ -139,7 +142,7 @@ int trv_flow_test(trv_net_t *net, trv_flow_op_t *op)
     else if (op->op.sends)
         rc = flow_is_in_window(net, flow, peer, op->number);
     else
-        rc = flow_count_received(net, flow, peer);
+        rc = flow_count_received(net, flow, peer, 1);
     pthread_mutex_unlock(&net->flow_lock);
     if (op->op.sends || rc < 0)
         return rc;
@@ -147,11 +150,12 @@ int trv_flow_test(trv_net_t *net, trv_flow_op_t *op)
     return 1;
 }
 
-int trv_flow_post_run(trv_net_t *net, trv_flow_run_t *run, bool sends, int peer)
+int trv_flow_post_run(trv_net_t *net, trv_flow_run_t *run, size_t bytes, bool sends, int peer)
 {
+    run->weight = bytes > LONG_BYTES ? HALF : 1;
     run->receives = run->receives || !sends;
     if (sends && run->number == 0)
-        run->number = flow_count_sent(net, peer, RUNS);
+        run->number = flow_count_sent(net, peer, RUNS, run->weight);
     return sends && run->number == 0 ? trv_fail_memory() : TRV_OK;
 }
 
@@ -163,7 +167,7 @@ int trv_flow_test_run(trv_net_t *net, trv_flow_run_t *run, int peer)
     trv_flow_t *flow = flow_find(net, peer, RUNS);
     int rc = flow ? TRV_OK : trv_fail_memory();
     if (rc == TRV_OK && run->receives)
-        rc = flow_count_received(net, flow, peer);
+        rc = flow_count_received(net, flow, peer, run->weight);
     run->receives = false;
     if (rc == TRV_OK)
         rc = run->number > 0 ? flow_is_in_window(net, flow, peer, run->number) : 1;

@@ -170,10 +170,11 @@ int trv_flow_test(trv_net_t *net, trv_flow_op_t *op);
 typedef struct trv_flow_run {
     uint64_t number; /* sequence number of this run to the peer; 0: it sends nothing to the peer */
     bool receives;   /* it receives from the peer */
+    unsigned weight; /* for which it counts */
 } trv_flow_run_t;
 
-/* Called before every message of the run to or from the peer is posted. */
-int trv_flow_post_run(trv_net_t *net, trv_flow_run_t *run, bool sends, int peer);
+/* Called before every message of the run, whose vector has `bytes`, to or from the peer is posted. */
+int trv_flow_post_run(trv_net_t *net, trv_flow_run_t *run, size_t bytes, bool sends, int peer);
 /* Called when all messages of the run have completed. Returns 1 when flow control permits the run to complete, 0 before,
  * or an error. */
 int trv_flow_test_run(trv_net_t *net, trv_flow_run_t *run, int peer);
@@ -216,6 +217,7 @@ typedef struct trv_channel {
     const char *start[3];
     size_t bytes[3];
     trv_flow_run_t *run; /* per rank of the communicator, of a collective with a root; otherwise NULL */
+    size_t run_bytes;    /* of the vector of the run */
     int awaited_rank;    /* rank of the communicator for whose credit the run waits */
 } trv_channel_t;
 

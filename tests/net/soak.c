@@ -89,10 +89,23 @@ static bool is(const void *data, trv_type_t type, size_t i, int64_t number)
 
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
-typedef enum kind { ALLREDUCE, PLAN, REDUCE_SCATTER, ALLGATHER, BROADCAST, RING, BARRIER, KINDS } kind_t;
+typedef enum kind {
+    ALLREDUCE,
+    PLAN,
+    REDUCE_SCATTER,
+    ALLGATHER,
+    BROADCAST,
+    REDUCE,
+    SCATTER,
+    GATHER,
+    ALLTOALL,
+    RING,
+    BARRIER,
+    KINDS
+} kind_t;
 
-static const char *const name[KINDS] = {"allreduce", "plan", "reduce-scatter", "allgather",
-                                        "broadcast", "ring", "barrier"};
+static const char *const name[KINDS] = {"allreduce", "plan",   "reduce-scatter", "allgather", "broadcast", "reduce",
+                                        "scatter",   "gather", "all-to-all",     "ring",      "barrier"};
 
 typedef struct call {
     trv_net_comm_t *comm;
@@ -126,13 +139,15 @@ static void start(call_t *call)
     trv_net_comm_t *comm = call->comm;
     const int size = trv_net_size(comm), rank = trv_net_rank(comm), next_rank = (rank + 1) % size;
     const size_t one = trv_type_size(call->type), all = call->count * (size_t)size;
-    const size_t inputs = call->kind == REDUCE_SCATTER ? all : call->count;
+    const bool blocks = call->kind == REDUCE_SCATTER || call->kind == SCATTER || call->kind == ALLTOALL;
+    const bool is_root = rank == call->root;
+    const size_t inputs = blocks ? all : call->count;
     call->input = malloc((all + 1) * one);
     call->output = call->in_place ? call->input : malloc((all + 1) * one);
     char *input = call->input;
-    if (call->kind == ALLGATHER && call->in_place)
+    if (call->in_place && (call->kind == ALLGATHER || (call->kind == GATHER && is_root)))
         input += (size_t)rank * call->count * one;
-    const bool empty = call->kind == BROADCAST && rank != call->root;
+    const bool empty = (call->kind == BROADCAST || call->kind == SCATTER) && !is_root;
     for (size_t i = 0; i < inputs; i++)
         put(input, call->type, i, empty ? 1000 : value(call->key, world_rank, i));
     switch (call->kind) {
@@ -157,6 +172,25 @@ static void start(call_t *call)
     case BROADCAST:
         check(trv_net_broadcast_start(comm, call->input, call->count * one, call->root, &call->request), "broadcast");
         break;
+    case REDUCE:
+        check(trv_net_reduce_start(comm, call->input, call->output, call->count, call->type, call->op, call->root,
+                                   &call->request),
+              "reduce");
+        break;
+    case SCATTER:
+        check(trv_net_scatter_start(comm, call->input, call->output, call->count, call->type, call->root,
+                                    &call->request),
+              "scatter");
+        break;
+    case GATHER:
+        check(trv_net_gather_start(comm, call->input, call->output, call->count, call->type, call->root,
+                                   &call->request),
+              "gather");
+        break;
+    case ALLTOALL:
+        check(trv_net_alltoall_start(comm, call->input, call->output, call->count, call->type, &call->request),
+              "all-to-all");
+        break;
     case RING:
         call->output = call->in_place ? malloc((all + 1) * one) : call->output;
         check(trv_net_send_start(comm, call->input, call->count * one, next_rank, 7, &call->request), "send");
@@ -174,7 +208,12 @@ static int64_t expected(const call_t *call, size_t i)
     switch (call->kind) {
     case REDUCE_SCATTER: return result(comm, call->key, call->op, (size_t)rank * call->count + i);
     case ALLGATHER: return value(call->key, trv_net_world_rank(comm, (int)(i / call->count)), i % call->count);
+    case GATHER: return value(call->key, trv_net_world_rank(comm, (int)(i / call->count)), i % call->count);
     case BROADCAST: return value(call->key, trv_net_world_rank(comm, call->root), i);
+    case SCATTER: return value(call->key, trv_net_world_rank(comm, call->root), (size_t)rank * call->count + i);
+    case ALLTOALL:
+        return value(call->key, trv_net_world_rank(comm, (int)(i / call->count)),
+                     (size_t)rank * call->count + i % call->count);
     case RING: return value(call->key, trv_net_world_rank(comm, (rank + size - 1) % size), i);
     default: return result(comm, call->key, call->op, i);
     }
@@ -188,10 +227,13 @@ static void finish(call_t *call)
     }
     check(trv_net_wait(&call->request), name[call->kind]);
     check(trv_net_wait(&call->second), "receive");
-    const size_t count = call->kind == ALLGATHER ? call->count * (size_t)trv_net_size(call->comm)
-                         : call->kind == BARRIER ? 0
-                                                 : call->count;
-    const void *got = call->kind == BROADCAST ? call->input : call->output;
+    const int rank = trv_net_rank(call->comm);
+    const bool every_block = call->kind == ALLGATHER || call->kind == GATHER || call->kind == ALLTOALL;
+    const bool none = call->kind == BARRIER || ((call->kind == REDUCE || call->kind == GATHER) && rank != call->root);
+    const size_t count = none ? 0 : every_block ? call->count * (size_t)trv_net_size(call->comm) : call->count;
+    const char *got = call->kind == BROADCAST ? call->input : call->output;
+    if (call->kind == SCATTER && call->in_place && rank == call->root)
+        got += (size_t)rank * call->count * trv_type_size(call->type);
     for (size_t i = 0; i < count; i++)
         if (!is(got, call->type, i, expected(call, i))) {
             fprintf(stderr, "rank %d: a wrong result: %s of %zu elements, index %zu, seed %llu\n", world_rank,

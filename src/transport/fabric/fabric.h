@@ -96,7 +96,7 @@ typedef struct trv_fabric_op {
     uint64_t tag;
     void *data;
     size_t bytes;
-    size_t fragment_bytes;      /* maximum length of a fragment; 0: the message is not fragmented */
+    size_t fragment_bytes;      /* maximum length of a fragment, which the fabric may reduce; 0: no maximum */
     const trv_region_t *region; /* contains the data; NULL: they are registered for this operation if necessary */
     bool limited; /* such operations use at most half of the provider's queue, because a user may start any number */
     /* Members of the implementation, all 0 before the first post: */

@@ -90,6 +90,7 @@ struct trv_fabric {
     uint64_t passes;                     /* number of passes over deferred operations */
     char parameters[TRV_PARAMETERS_MAX]; /* of rank 0 */
     uint64_t fragmented_bytes_max;       /* maximum length of a message that can be sent in fragments */
+    size_t fragment_bytes_max;           /* maximum length of a fragment, of all messages; 0: no maximum */
     pthread_mutex_t lock;                /* protects the objects of the provider, and deferred operations */
     atomic_bool broken;
     bool shut;             /* the endpoints are closed */
@@ -129,6 +130,8 @@ int trv_fabric_assign(trv_fabric_t *fabric);
 /* parameters.c: returns the parameters of libfabric that must be equal at both ends of a connection, as "NAME=VALUE
  * NAME=VALUE". The first call in a process determines them. first: those of rank 0; NULL on rank 0. */
 const char *trv_fabric_parameters(const char *first);
+/* The length above which ofi_rxm would transfer a message by a rendezvous by writes; 0: it does not use writes. */
+size_t trv_fabric_rendezvous_limit(const char *parameters);
 /* interfaces.c: selects the provider and the candidate interfaces; fills in interface[i].info. */
 int trv_fabric_select_interfaces(trv_fabric_t *fabric, const char *provider);
 /* open.c: opens the interfaces in the bit mask. */

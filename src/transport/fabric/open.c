@@ -12,8 +12,10 @@
 
 static int open_all(trv_fabric_t *fabric, const char *provider, const char *parameters)
 {
-    trv_fabric_parameters(parameters); /* before libfabric reads them */
+    const char *own = trv_fabric_parameters(parameters); /* before libfabric reads them */
     int rc = trv_fabric_select_interfaces(fabric, provider);
+    if (rc == TRV_OK && strstr(trv_fabric_provider(fabric), "ofi_rxm"))
+        fabric->fragment_bytes_max = trv_fabric_rendezvous_limit(own);
     /* Shared memory has no rendezvous that fragments could avoid, and shm buffers at most 1024 unreceived messages. */
     fabric->fragmented_bytes_max = fabric->local ? 0 : UINT64_MAX;
     fabric->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

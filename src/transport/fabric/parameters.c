@@ -13,6 +13,10 @@
  *                    not been sent yet, for example after a message of a wrong length: its tcp provider reports the
  *                    request without the context that ofi_rxm dereferences
  *
+ * With writes, a receive may complete before its data have arrived, up to libfabric 2.1: ofi_rxm takes the completion of
+ * the request for that of the write if the answer arrives first (libfabric pull request 11084). Therefore messages of
+ * Trivance never need a rendezvous by writes: they are sent in fragments that are at most as long as the eager limit.
+ *
  * Over verbs the eager limit must be the size of the buffers, so hosts with such devices keep the defaults of
  * libfabric.
  *
@@ -25,6 +29,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "transport/fabric/inside.h"
@@ -39,7 +44,11 @@ static const struct {
 #define BUFFERS_NAME  "FI_OFI_RXM_MSG_RX_SIZE"
 #define BUFFERS_VALUE "512"
 
-enum { PARAMETERS = sizeof PARAMETER / sizeof *PARAMETER, VALUE_MAX = 32 };
+enum {
+    PARAMETERS = sizeof PARAMETER / sizeof *PARAMETER,
+    VALUE_MAX = 32,
+    RXM_EAGER_LIMIT = 16384 /* default of libfabric */
+};
 
 /* The value in the environment; NULL if it is not set or empty. */
 static const char *value_of(int i)
@@ -105,6 +114,19 @@ static void parameters_format(char text[TRV_PARAMETERS_MAX])
             used += (size_t)snprintf(text + used, TRV_PARAMETERS_MAX - used, "%s%s=%.*s", used ? " " : "",
                                      PARAMETER[i].name, (int)(length < VALUE_MAX ? length : VALUE_MAX - 1), value);
     }
+}
+
+size_t trv_fabric_rendezvous_limit(const char *parameters)
+{
+    static const char *const off[] = {"", "0", "no", "false", "off"};
+    char value[VALUE_MAX];
+    find_value(parameters, "FI_OFI_RXM_USE_RNDV_WRITE", value);
+    for (size_t i = 0; i < sizeof off / sizeof *off; i++)
+        if (strcasecmp(value, off[i]) == 0)
+            return 0;
+    find_value(parameters, "FI_OFI_RXM_EAGER_LIMIT", value);
+    const unsigned long long bytes = strtoull(value, NULL, 0);
+    return bytes > 0 && bytes < SIZE_MAX ? (size_t)bytes : RXM_EAGER_LIMIT;
 }
 
 const char *trv_fabric_parameters(const char *first)

@@ -100,9 +100,12 @@ static trv_fragment_t *fragment_of(trv_fabric_op_t *op, size_t index)
     return op->fragments == 1 ? &op->single_fragment : &op->fragment_list[index];
 }
 
-/* Determines the number of fragments, and allocates them. */
+/* Determines the length and number of fragments, and allocates them. */
 static int op_divide(const trv_fabric_t *fabric, trv_fabric_op_t *op)
 {
+    const size_t most = fabric->fragment_bytes_max;
+    if (most > 0 && (op->fragment_bytes == 0 || op->fragment_bytes > most))
+        op->fragment_bytes = most;
     const bool whole = op->fragment_bytes == 0 || op->bytes <= op->fragment_bytes ||
                        op->bytes > fabric->fragmented_bytes_max;
     op->fragments = whole ? 1 : (op->bytes - 1) / op->fragment_bytes + 1;
