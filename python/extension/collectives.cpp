@@ -367,9 +367,8 @@ WorkPtr Group::alltoall_equal(at::Tensor &output, const at::Tensor &input, Milli
 {
     static const char *const call = "all_to_all_single";
     require(output.numel() == input.numel(), call,
-            "without sizes of parts, input and output must have the same number "
-            "of elements, not ",
-            input.numel(), " and ", output.numel());
+            "without sizes of parts, input and output must have the same number of elements, not ", input.numel(),
+            " and ", output.numel());
     at::Tensor flat = flat_of(input);
     const at::Tensor buffer = buffer_for(output);
     if (flat.data_ptr() != buffer.data_ptr() && overlap(buffer, flat))

@@ -12,9 +12,8 @@
  * Decisions and the runs of collectives with a root are counted separately, because neither may be delayed by messages
  * that are not received before them, nor by each other. A run counts once for each rank to which it sends, whatever the
  * number of its messages, but HALF times if its vector is long, because the receiver buffers unexpected messages; it
- * completes when all its messages are sent and it is within the window. Other collectives
- * need no flow control: no rank can be more than one call ahead of another, because the result of a call depends on all
- * ranks.
+ * completes when all its messages are sent and it is within the window. Other collectives need no flow control: no rank
+ * can be more than one call ahead of another, because the result of a call depends on all ranks.
  */
 #include <stdlib.h>
 

@@ -23,8 +23,8 @@
 #include "planner/constraints.h"
 #include "planner/nonuniform.h"
 #include "planner/ranking.h"
-#include "planner/trees.h"
 #include "planner/timing.h"
+#include "planner/trees.h"
 #include "schedule/collective.h"
 #include "simulate/network.h"
 

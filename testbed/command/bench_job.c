@@ -11,6 +11,7 @@
 #include <trivance/algorithms.h>
 #include <trivance/schedule.h>
 
+#include "algorithms/algorithm.h"
 #include "cli/shared/tool.h"
 #include "cli/host/handover.h"
 #include "base/text/parse.h"
@@ -44,16 +45,12 @@ static int type_for(const trv_algorithm_t *algorithm)
     return covers ? MAX : trv_algorithm_consistent(algorithm) ? DOUBLE : INT;
 }
 
-/* Adds the algorithms of Trivance that have an AllReduce, which all of those have on a ring of three. */
 static void add_trivance(cli_bench_job_t *job)
 {
-    trv_torus_t ring;
-    const int three = 3;
-    trv_torus_init(&ring, 1, &three);
     for (int i = 0; i < trv_algorithms_count(); i++) {
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
         if (strncmp(trv_algorithm_name(algorithm), "trivance-", 9) == 0 &&
-            trv_algorithm_supports(algorithm, &ring, TRV_ALLREDUCE) == TRV_OK)
+            trv_algorithm_has_collective(algorithm, TRV_ALLREDUCE))
             add(job, trv_algorithm_name(algorithm), type_for(algorithm));
     }
     for (int i = 0; i < 4; i++)
