@@ -32,6 +32,27 @@ static bool is_predefined(MPI_Datatype datatype)
            combiner == MPI_COMBINER_NAMED;
 }
 
+/* Whether elements end with padding, as MPI_DOUBLE_INT and MPI_LONG_DOUBLE_INT do. */
+static bool ends_with_padding(MPI_Datatype datatype)
+{
+    MPI_Count lower = 0, extent = 0, true_lower = 0, true_extent = 0;
+    return PMPI_Type_get_extent_x(datatype, &lower, &extent) == MPI_SUCCESS &&
+           PMPI_Type_get_true_extent_x(datatype, &true_lower, &true_extent) == MPI_SUCCESS &&
+           true_lower + true_extent < lower + extent;
+}
+
+/* Why the drop-in leaves a reduction to the MPI library although schedules support it; NULL: it does not. The reason is
+ * the same on all ranks. */
+static const char *reason_of_drop_in(const trv_mpi_reduction_t *reduction)
+{
+    if (!is_predefined(reduction->datatype))
+        return "a derived type";
+    /* Other collectives of Open MPI call MPI_Reduce of the component with buffers without the last padding. */
+    if (trv_mpi_is_component() && reduction->collective == TRV_REDUCE && ends_with_padding(reduction->datatype))
+        return "pairs that end with padding, in the component's MPI_Reduce";
+    return NULL;
+}
+
 /* The buffers of a call on one rank. *input may be MPI_IN_PLACE; a buffer that the rank does not have is NULL. */
 static void buffers_of(const trv_mpi_call_t *call, int rank, const void **input, void **output)
 {
@@ -44,8 +65,9 @@ static void buffers_of(const trv_mpi_call_t *call, int rank, const void **input,
     *output = reduction->collective != TRV_REDUCE || rank == reduction->root ? reduction->output : NULL;
 }
 
-/* Checks buffers as buffers_of returns them. `sends`, `receives`: whether the rank must have an input and an output. */
-static int check_buffers(const void *input, const void *output, bool sends, bool receives)
+/* Checks buffers as buffers_of returns them. `sends`, `receives`: whether the rank has an input and an output;
+ * `may_be_null`: whether their addresses may be NULL nevertheless. */
+static int check_buffers(const void *input, const void *output, bool sends, bool receives, bool may_be_null)
 {
     if (output == MPI_IN_PLACE)
         return trv_fail(TRV_ERR_ARGUMENT,
@@ -56,7 +78,7 @@ static int check_buffers(const void *input, const void *output, bool sends, bool
         return trv_fail(TRV_ERR_ARGUMENT, "the send buffer is MPI_IN_PLACE; in this collective only that of the root "
                                           "may be MPI_IN_PLACE"),
                MPI_ERR_BUFFER;
-    if ((sends && !input) || (receives && !output))
+    if (!may_be_null && ((sends && !input) || (receives && !output)))
         return trv_fail(TRV_ERR_ARGUMENT, "a buffer is NULL although the count is not 0"), MPI_ERR_BUFFER;
     return MPI_SUCCESS;
 }
@@ -67,17 +89,18 @@ static int read_reduction(const trv_mpi_call_t *call, int rank, trv_mpi_argument
     const void *input;
     void *output;
     int code = trv_mpi_arguments(reduction, arguments);
-    if (code == MPI_SUCCESS && arguments->elements.reducer == TRV_MPI_LOCAL && trv_mpi_is_drop_in() &&
-        !is_predefined(reduction->datatype)) {
+    const bool is_local = code == MPI_SUCCESS && arguments->elements.reducer == TRV_MPI_LOCAL;
+    const char *reason = is_local && trv_mpi_is_drop_in() ? reason_of_drop_in(reduction) : NULL;
+    if (reason) {
         arguments->elements.reducer = TRV_MPI_LIBRARY;
-        arguments->elements.reason = "a derived type";
+        arguments->elements.reason = reason;
     }
     if (code != MPI_SUCCESS || arguments->count == 0)
         return code;
     buffers_of(call, rank, &input, &output);
     const bool receives = reduction->collective != TRV_REDUCE || rank == reduction->root;
     const bool may_be_null = arguments->elements.reducer == TRV_MPI_LIBRARY; /* a type may have absolute addresses */
-    return check_buffers(input, output, !may_be_null, receives && !may_be_null);
+    return check_buffers(input, output, true, receives, may_be_null);
 }
 
 static int read_movement(const trv_mpi_call_t *call, int rank, trv_mpi_arguments_t *arguments, bool *contiguous)
@@ -99,9 +122,7 @@ static int read_movement(const trv_mpi_call_t *call, int rank, trv_mpi_arguments
     }
     buffers_of(call, rank, &input, &output);
     const bool sends = shape->before != TRV_ROOT || is_root, receives = shape->after != TRV_ROOT || is_root;
-    if (*contiguous)
-        return check_buffers(input, output, sends, receives);
-    return check_buffers(input == MPI_IN_PLACE ? input : "", output == MPI_IN_PLACE ? output : "", sends, receives);
+    return check_buffers(input, output, sends, receives, !*contiguous);
 }
 
 /* Converts the arguments of a call; arguments->elements.reducer is TRV_MPI_LIBRARY if no schedule can execute it.
