@@ -32,6 +32,34 @@ static void errors(void)
     MPI_Comm_free(&comm);
 }
 
+static void add_pairs(void *in, void *inout, int *count, MPI_Datatype *datatype)
+{
+    (void)datatype;
+    for (int i = 0; i < 2 * *count; i++)
+        ((int *)inout)[i] += ((const int *)in)[i];
+}
+
+/* Reductions of a derived type fall back; the ranks agree on it although only the root passes MPI_IN_PLACE. */
+static void derived_type_in_place(void)
+{
+    MPI_Datatype pair;
+    MPI_Op op;
+    int rank, ranks;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_commit(&pair);
+    MPI_Op_create(add_pairs, 1, &op);
+    for (int root = 0; root < ranks; root++) {
+        int value[2] = {rank, 1};
+        MPI_Reduce(rank == root ? MPI_IN_PLACE : value, rank == root ? value : NULL, 1, pair, op, root, MPI_COMM_WORLD);
+        check(rank != root || (value[0] == ranks * (ranks - 1) / 2 && value[1] == ranks),
+              "a derived type in place, root %d: %d, %d", root, value[0], value[1]);
+    }
+    MPI_Op_free(&op);
+    MPI_Type_free(&pair);
+}
+
 /* An intercommunicator, on which calls fall back. */
 static void intercommunicator(void)
 {
@@ -58,6 +86,7 @@ int main(int argc, char **argv)
     rooted_run_all(half, 2);
     MPI_Comm_free(&half);
     errors();
+    derived_type_in_place();
     intercommunicator();
     return check_end();
 }
