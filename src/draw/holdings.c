@@ -101,10 +101,11 @@ static void record_values(const holdings_t *h, trv_progress_t *progress, int aft
             int held = 0;
             unite_live(h, after, rank, u, v->sum);
             for (int c = 0; c < v->contributors; c++) {
-                int has = (int)(v->sum[c / 64] >> c % 64 & 1);
+                const int has = (int)(v->sum[c / 64] >> c % 64 & 1);
+                const int column = one ? trv_schedule_source(v->schedule, rank, u) : c;
                 held += has;
-                if (!progress->by_block)
-                    row[one ? trv_schedule_source(v->schedule, rank, u) : c] = (float)has;
+                if (!progress->by_block && column >= 0) /* no rank contributes to a unit without an owner */
+                    row[column] = (float)has;
             }
             if (progress->by_block)
                 row[u / per_column] += each * (float)held / (float)per_column;
