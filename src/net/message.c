@@ -25,11 +25,15 @@ static void message_describe(const struct trv_net_request *request, char *text, 
     snprintf(text, size, "its peer is rank %d", message->op.op.peer);
 }
 
-static void message_clear(struct trv_net_request *request) { trv_request_clear(request); }
+static void message_clear(struct trv_net_request *request)
+{
+    trv_fabric_op_clear(&((message_t *)request)->op.op);
+    trv_request_clear(request);
+}
 
 static void message_free(struct trv_net_request *request)
 {
-    trv_request_clear(request);
+    message_clear(request);
     free(request);
 }
 
@@ -68,7 +72,7 @@ static int message_post(message_t *message, bool sends, void *data, size_t bytes
 
 static int message_run(trv_net_comm_t *comm, bool sends, void *data, size_t bytes, int peer, int tag)
 {
-    message_t message;
+    message_t message = {0};
     int rc = message_check(comm, data, bytes, peer, tag);
     if (rc < 0)
         return rc;
@@ -76,7 +80,7 @@ static int message_run(trv_net_comm_t *comm, bool sends, void *data, size_t byte
     rc = message_post(&message, sends, data, bytes, peer, tag);
     if (rc == TRV_OK)
         return trv_request_run(&message.request);
-    trv_request_clear(&message.request);
+    message_clear(&message.request);
     return rc;
 }
 

@@ -75,7 +75,11 @@ static int measurement_exchange(measurement_t *measurement, int signs)
             if (rc == TRV_OK && signs >> down & 1 && peer >= 0)
                 rc = measurement_post(measurement, &measurement->op[ops++], sends, port, peer);
         }
-    return rc < 0 ? rc : measurement_wait(measurement, ops);
+    if (rc == TRV_OK)
+        rc = measurement_wait(measurement, ops);
+    for (int i = 0; rc == TRV_OK && i < ops; i++) /* after an error they may be pending */
+        trv_fabric_op_clear(&measurement->op[i]);
+    return rc;
 }
 
 /* Returns the bytes that the interface has sent according to the system's counter; 0: it has no counter. */
