@@ -44,7 +44,7 @@ holds() {
         grep -q 'on a ring of 9: AllReduce .*(planned: the fastest at this size)' "$2" && grep -q '^rank 0$' "$2" ;;
     'every algorithm on three tori')
         [ "$(sed 1d "$2" | cut -d' ' -f1 | sort -u | wc -l)" = 3 ] &&
-            [ -z "$(comm -23 <(trivance list --format=csv | sed 1d | cut -d, -f1 | tr -d '"' | sort) \
+            [ -z "$(comm -23 <(trivance list --collective=allreduce --format=csv | sed 1d | cut -d, -f1 | tr -d '"' | sort) \
                 <(sed 1d "$2" | awk '{print $2}' | sort -u))" ] ;;
     'how long it takes, packet by packet')
         grep -q 'packets of' "$2" && grep -q '^time ' "$2" && grep -q '^trivance .*us' "$2" ;;
