@@ -15,8 +15,8 @@
  * star, whose sets are listed block by block, and 128 MB for an all-to-all, whose relays list every block. The time of
  * a plan is printed, but has no limit.
  *
- * On more than 4096 ranks, plans are measured only if a rank's part of the schedule is found without describing the
- * whole network: not trivance-l-gathered, which has a register for each rank, and nothing along trees.
+ * On more than 4096 ranks, plans are measured only if a rank's part of the schedule can be found without describing
+ * the whole network: not trivance-l-gathered, which has a register for each rank, and nothing along trees.
  */
 #include <malloc.h>
 #include <math.h>
@@ -30,7 +30,7 @@
 #include "schedule/collective.h"
 
 enum { REPEATS = 21 };
-static const double time_limit_ms = 10, memory_limit_mb = 10, star_memory_limit_mb = 16, exchange_memory_limit_mb = 128;
+static const double time_limit_ms = 10, memory_limit_mb = 10, star_memory_limit_mb = 16, alltoall_memory_limit_mb = 128;
 
 /* ---- Counting ---------------------------------------------------------------------------------------------------- */
 
@@ -175,7 +175,7 @@ static int measure_plan(const char *name, const trv_torus_t *torus, const char *
         trv_schedule_destroy(schedule);
     }
     double memory_mb = (double)(peak - before) / 1e6, time = trv_median(time_ms, PLAN_REPEATS);
-    double limit_mb = trv_collective_shape(collective)->exchanges ? exchange_memory_limit_mb
+    double limit_mb = trv_collective_shape(collective)->exchanges ? alltoall_memory_limit_mb
                       : strncmp(name, "star", 4) == 0             ? star_memory_limit_mb
                                                                   : memory_limit_mb;
     bool good = time <= time_limit_ms && memory_mb <= limit_mb;
@@ -221,7 +221,7 @@ int main(int argc, char **argv)
 
     printf("%-12s  %-20s  %6s  %9s  %9s  %10s  %s\n", "torus", "algorithm", "steps", "median ms", "max ms", "peak MB",
            "within 10 ms, 10 MB");
-    for (int i = 0; i < (argc > 1 ? argc - 1 : 2); i++) {
+    for (int i = 0; i < (argc > 1 ? argc - 1 : (int)(sizeof large / sizeof *large)); i++) {
         const trv_torus_t torus = torus_of(for_steps[i]);
         for (int j = 0; j < trv_algorithms_count(); j++)
             if (is_logarithmic(trv_algorithm_at(j), &torus))
@@ -229,7 +229,7 @@ int main(int argc, char **argv)
     }
     printf("\n%-12s  %-20s  %-14s  %9s  %9s  %10s  %10s  %9s  %s\n", "torus", "plan", "collective", "median ms",
            "limit ms", "program MB", "peak MB", "limit MB", "within");
-    for (int i = 0; i < (argc > 1 ? argc - 1 : 4); i++) {
+    for (int i = 0; i < (argc > 1 ? argc - 1 : (int)(sizeof standard / sizeof *standard)); i++) {
         const trv_torus_t torus = torus_of(for_plans[i]);
         missed += measure_plans(&torus, for_plans[i]);
     }

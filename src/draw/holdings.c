@@ -102,11 +102,13 @@ static void record_values(const holdings_t *h, trv_progress_t *progress, int aft
             unite_live(h, after, rank, u, v->sum);
             for (int c = 0; c < v->contributors; c++) {
                 const int has = (int)(v->sum[c / 64] >> c % 64 & 1);
-                const int column = one ? trv_schedule_source(v->schedule, rank, u) : c;
                 held += has;
-                if (!progress->by_block && column >= 0) /* no rank contributes to a unit without an owner */
-                    row[column] = (float)has;
+                if (!one && !progress->by_block)
+                    row[c] = (float)has;
             }
+            const int source = one && !progress->by_block ? trv_schedule_source(v->schedule, rank, u) : -1;
+            if (source >= 0) /* a unit without an owner has none */
+                row[source] = (float)held;
             if (progress->by_block)
                 row[u / per_column] += each * (float)held / (float)per_column;
         }

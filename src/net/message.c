@@ -72,7 +72,7 @@ static int message_post(message_t *message, bool sends, void *data, size_t bytes
 
 static int message_run(trv_net_comm_t *comm, bool sends, void *data, size_t bytes, int peer, int tag)
 {
-    message_t message = {0};
+    message_t message;
     int rc = message_check(comm, data, bytes, peer, tag);
     if (rc < 0)
         return rc;

@@ -77,7 +77,7 @@ static int measurement_exchange(measurement_t *measurement, int signs)
         }
     if (rc == TRV_OK)
         rc = measurement_wait(measurement, ops);
-    for (int i = 0; rc == TRV_OK && i < ops; i++) /* after an error they may be pending */
+    for (int i = 0; rc == TRV_OK && i < ops; i++) /* after an error, operations may be pending */
         trv_fabric_op_clear(&measurement->op[i]);
     return rc;
 }

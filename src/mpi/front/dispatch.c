@@ -47,7 +47,7 @@ static const char *reason_of_drop_in(const trv_mpi_reduction_t *reduction)
 {
     if (!is_predefined(reduction->datatype))
         return "a derived type";
-    /* Other collectives of Open MPI call MPI_Reduce of the component with buffers without the last padding. */
+    /* Other collectives of Open MPI call the component's MPI_Reduce with buffers that end before the last padding. */
     if (trv_mpi_is_component() && reduction->collective == TRV_REDUCE && ends_with_padding(reduction->datatype))
         return "pairs that end with padding, in the component's MPI_Reduce";
     return NULL;
