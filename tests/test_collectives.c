@@ -114,7 +114,9 @@ static void test_parameters(void **state)
         trv_collective_t first, last;
     } cases[] = {{"4x4", "disjoint-trees:1:1", TRV_BROADCAST, TRV_REDUCE},
                  {"3x3x3", "disjoint-trees:7:3", TRV_BROADCAST, TRV_REDUCE},
-                 {"5mx4m", "disjoint-trees:4:2", TRV_ALLREDUCE, TRV_ALLREDUCE},
+                 {"5mx4m", "disjoint-trees:4:2", TRV_BROADCAST, TRV_REDUCE},
+                 {"5mx4m", "spanning-trees:4:5", TRV_ALLREDUCE, TRV_ALLREDUCE},
+                 {"2x3x2", "spanning-trees:1:1", TRV_ALLREDUCE, TRV_ALLREDUCE},
                  {"3x5", "chain:9", TRV_BROADCAST, TRV_REDUCE},
                  {"3x3", "scatter-allgather:star-tree+trivance-b", TRV_BROADCAST, TRV_BROADCAST},
                  {"4x4", "scatter-allgather:binomial+swing-b", TRV_REDUCE, TRV_REDUCE},

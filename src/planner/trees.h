@@ -5,8 +5,7 @@
  *   - every algorithm of the table, unless a lower bound excludes it;
  *   - of a broadcast or reduce as scatter and allgather, the tree that is fastest alone with the best schedules that a
  *     planner for the allgather finds;
- *   - the numbers of chunks and streams of disjoint trees that are best by the model. Its trees share no link, so that
- *     the model is exact but for the last chunks.
+ *   - the candidates of algorithms for any network that are best by their models, which know the trees.
  *
  * Schedules with more than TRV_TREE_MESSAGES_MAX messages are not simulated: they have the model's time.
  */
