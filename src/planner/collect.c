@@ -10,6 +10,7 @@
  * therefore added first. The algorithms with parameters follow from the end of the table to its start, because the more
  * specialized ones are at the end.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,18 +24,24 @@ static bool is_uniform(const trv_candidates_t *list)
     return list->network.torus.lines == 0 && list->network.slow_links == 0;
 }
 
-/* Adds a candidate that is always considered, unless simulating it is too much work because it has no symmetry. On
- * networks with lines, slow or cut links no schedule has a symmetry, so that none is left out for this reason. */
-static int add_measured(trv_candidates_t *list, const char *name)
+/* Adds a candidate that is always considered, if it exists on the network and at most `distinct_max` of its ranks must be
+ * simulated. */
+static int add_named(trv_candidates_t *list, const char *name, int distinct_max)
 {
     trv_candidate_t candidate = {.always = true};
     snprintf(candidate.name, sizeof candidate.name, "%s", name);
     int rc = trv_candidate_properties(list, &candidate);
-    if (rc == TRV_ERR_UNSUPPORTED) /* on a network with these links */
+    if (rc == TRV_ERR_UNSUPPORTED)
         return TRV_OK;
-    return !rc && (!is_uniform(list) || candidate.properties.distinct_ranks <= DISTINCT_RANKS_MAX)
-               ? trv_candidates_add(list, &candidate)
-               : rc;
+    return !rc && candidate.properties.distinct_ranks <= distinct_max ? trv_candidates_add(list, &candidate) : rc;
+}
+
+/* Adds a candidate that is always considered, unless simulating it is too much work because it has no symmetry. On
+ * networks with lines, slow or cut links no schedule has a symmetry, so that none is left out for this reason. */
+static int add_measured(trv_candidates_t *list, const char *name)
+{
+    const int distinct_max = is_uniform(list) ? DISTINCT_RANKS_MAX : list->network.torus.ranks;
+    return add_named(list, name, distinct_max);
 }
 
 /* Trees over links are for networks whose ranks differ; elsewhere Bucket reaches the limit with fewer messages. */
@@ -126,9 +133,9 @@ int trv_candidates_collect_trees(trv_candidates_t *list)
     int rc = TRV_OK;
     for (int i = 0; i < trv_algorithms_count() && !rc; i++) {
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
-        rc = add_measured(list, trv_algorithm_name(algorithm));
-        if (!rc && algorithm->any_network && offers(list, algorithm))
-            rc = algorithm->candidates(&collector);
+        rc = algorithm->any_network && offers(list, algorithm)
+                 ? algorithm->candidates(&collector)
+                 : add_named(list, trv_algorithm_name(algorithm), INT_MAX);
     }
     return rc;
 }

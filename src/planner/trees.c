@@ -205,10 +205,12 @@ int trv_tree_rank(trv_ranking_t *ranking)
 {
     trv_candidates_t *list = &ranking->planner->list;
     const int listed = list->count;
+    int rc = TRV_OK;
     drop_simulators(list);
-    int rc = examine_modelled(ranking, listed);
     for (int i = 0; i < listed && !rc; i++)
         if (!list->candidate[i].by_name && list->candidate[i].model.steps <= 0)
             rc = examine(ranking, i, 0, NAN);
-    return rc || !has_parts(ranking->planner) ? rc : examine_parts(ranking);
+    if (!rc && has_parts(ranking->planner))
+        rc = examine_parts(ranking);
+    return rc ? rc : examine_modelled(ranking, listed);
 }
