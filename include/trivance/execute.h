@@ -115,6 +115,16 @@ TRV_API int trv_plan_start(trv_plan_t *plan, const void *input, void *output);
 /* The same with another count, which also applies to later starts. A start with the previous count, or a smaller one,
  * allocates nothing. */
 TRV_API int trv_plan_start_count(trv_plan_t *plan, size_t count, const void *input, void *output);
+/* The same for blocks of different sizes, in AllGather, Reduce-Scatter, Gather and Scatter: count[r] elements in the
+ * block of rank r, which begins at element displacement[r] of a buffer with all blocks (displacement == NULL: one after
+ * the other). All ranks pass the same counts; displacements may differ between ranks, and a rank's own input or output
+ * begins at its address. Blocks in an output must not overlap (TRV_ERR_ARGUMENT). Blocks of 0 elements are not sent. In
+ * place, a rank's own input (AllGather, Gather on the root) or output (Scatter on the root) is its block at its
+ * displacement; the result of Reduce-Scatter is at the start of the buffer, and needs scratch of its size. The arrays
+ * are copied, and apply to later calls of trv_plan_start. The first start with different sizes allocates, and so may a
+ * start with larger ones; a start with the previous sizes does not. TRV_ERR_UNSUPPORTED for the other collectives. */
+TRV_API int trv_plan_start_blocks(trv_plan_t *plan, const size_t *count, const size_t *displacement, const void *input,
+                                  void *output);
 /* Starts an AllReduce with streamed input: as trv_plan_start_count, but before the input is available
  * (TRV_ERR_UNSUPPORTED for the other collectives). trv_plan_input_ready sets the number of elements, from the first on,
  * that are available; the plan processes these and does not access later ones. The run cannot complete before all are
