@@ -326,7 +326,8 @@ static void test_refused(void **state)
     trv_schedule_t *schedule = allgather_of(3);
     world_t w = world_make(schedule, 1, &elements, NULL);
     uint32_t data[16] = {0};
-    refuse(w.plan[0], NULL, NULL, TRV_ERR_ARGUMENT, "`count` is NULL; it must have an entry for each of 3 ranks");
+    refuse(w.plan[0], NULL, NULL, TRV_ERR_ARGUMENT,
+           "the counts of the blocks are NULL; there must be one for each of 3 ranks");
     refuse(w.plan[0], (size_t[]){1, SIZE_MAX / 8, 1}, NULL, TRV_ERR_ARGUMENT, "exceeds the address space");
     refuse(w.plan[0], (size_t[]){1, 2, 1}, (size_t[]){0, SIZE_MAX, 3}, TRV_ERR_ARGUMENT, "exceeds the address space");
     refuse(w.plan[0], (size_t[]){4, 2, 3}, (size_t[]){5, 4, 0}, TRV_ERR_ARGUMENT,

@@ -73,7 +73,7 @@ typedef struct trv_lane_blocks {
 typedef struct trv_plan_blocks {
     size_t *count, *displacement; /* per block, in elements */
     trv_span_t *span;             /* scratch buffer */
-    size_t total, extent;         /* elements of all blocks, and of a buffer that contains them */
+    size_t extent;                /* elements of a buffer that contains all blocks */
     trv_lane_blocks_t *lane;      /* per lane; the first `lanes` have been created */
     int lanes;
     size_t bytes_sent; /* in a run */

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "execute/run/arguments.h"
+#include "execute/run/block_sizes.h"
 #include "execute/run/plan.h"
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
@@ -124,43 +125,10 @@ uint64_t trv_blocks_hash(const trv_plan_t *plan)
 
 /* ---- Starting ---------------------------------------------------------------------------------------------------- */
 
-/* Whether the buffer in which ranks hold blocks in this way contains all blocks on this rank. */
-static bool has_all_blocks(const trv_plan_t *plan, trv_holders_t holders)
+static trv_block_sizes_t sizes_of(const trv_plan_t *plan, const size_t *count, const size_t *displacement)
 {
-    return holders == TRV_EVERY_RANK || (holders == TRV_ROOT && plan->is_root);
-}
-
-/* An error if blocks in the output overlap. */
-static int check_disjoint(const trv_plan_t *plan, const size_t *count, const size_t *displacement)
-{
-    trv_span_t *span = plan->blocks->span;
-    size_t spans = 0;
-    for (int r = 0; r < plan->ranks; r++)
-        if (count[r] > 0)
-            span[spans++] = (trv_span_t){displacement[r], displacement[r] + count[r]};
-    const size_t overlap = trv_spans_overlap(span, spans);
-    return overlap ? trv_fail_blocks(span[overlap].begin, span[overlap - 1].end) : 0;
-}
-
-/* Checks the sizes. Sets the number of elements of the largest block, of all blocks, and of a buffer that contains
- * them. */
-static int check_sizes(const trv_plan_t *plan, const size_t *count, const size_t *displacement, size_t *largest,
-                       size_t *total, size_t *extent)
-{
-    const size_t elements_max = SIZE_MAX / 4 / plan->element_size;
-    *largest = *total = *extent = 0;
-    for (int r = 0; r < plan->ranks; r++) {
-        const size_t at = displacement ? displacement[r] : *total;
-        if (count[r] > elements_max - *total || (count[r] > 0 && at > elements_max - count[r]))
-            return trv_fail_extent(r, count[r], plan->element_size, at);
-        *total += count[r];
-        *largest = count[r] > *largest ? count[r] : *largest;
-        if (count[r] > 0 && at + count[r] > *extent)
-            *extent = at + count[r];
-    }
-    if (displacement && has_all_blocks(plan, trv_collective_shape(plan->collective)->after))
-        return check_disjoint(plan, count, displacement);
-    return 0;
+    return (trv_block_sizes_t){plan->collective,   plan->rank, plan->ranks, plan->is_root,
+                               plan->element_size, count,      displacement};
 }
 
 /* Whether the sizes are those of the present ones. */
@@ -181,15 +149,15 @@ static int set_sizes(trv_plan_t *plan, const size_t *count, const size_t *displa
 {
     const trv_collective_shape_t *shape = trv_collective_shape(plan->collective);
     trv_plan_blocks_t *blocks = plan->blocks;
-    size_t largest, total, extent, at = 0;
-    int rc = check_sizes(plan, count, displacement, &largest, &total, &extent);
+    const trv_block_sizes_t sizes = sizes_of(plan, count, displacement);
+    size_t largest, extent, at = 0;
+    int rc = trv_blocks_check(&sizes, blocks->span, &largest, &extent);
     if (rc)
         return rc;
     for (int r = 0; r < plan->ranks; at += count[r++]) {
         blocks->count[r] = count[r];
         blocks->displacement[r] = displacement ? displacement[r] : at;
     }
-    blocks->total = total;
     blocks->extent = extent;
     plan->count = largest;
     plan->unequal = true;
@@ -207,37 +175,22 @@ static int set_sizes(trv_plan_t *plan, const size_t *count, const size_t *displa
     return 0;
 }
 
-/* Whether the rank's own buffer overlaps a block in the buffer with all blocks. */
-static bool own_overlaps(const trv_plan_t *plan, const char *all, const char *own)
-{
-    const trv_plan_blocks_t *blocks = plan->blocks;
-    const size_t size = plan->element_size, bytes = blocks->count[plan->rank] * size;
-    bool overlaps = false;
-    for (int r = 0; trv_memory_overlaps(all, blocks->extent * size, own, bytes) && !overlaps && r < plan->ranks; r++)
-        overlaps = trv_memory_overlaps(all + blocks->displacement[r] * size, blocks->count[r] * size, own, bytes);
-    return overlaps;
-}
-
 static int set_buffers(trv_plan_t *plan, const void *input, void *output)
 {
     const trv_plan_blocks_t *blocks = plan->blocks;
     const trv_collective_shape_t *shape = trv_collective_shape(plan->collective);
-    const size_t own = blocks->count[plan->rank] * plan->element_size, all = blocks->extent * plan->element_size;
+    const trv_block_sizes_t sizes = sizes_of(plan, blocks->count, blocks->displacement);
+    const size_t own = blocks->count[plan->rank] * plan->element_size;
     const size_t offset = blocks->displacement[plan->rank] * plan->element_size;
-    const bool all_in = has_all_blocks(plan, shape->before), all_out = has_all_blocks(plan, shape->after);
-    const size_t in_bytes = all_in ? all : shape->before == TRV_OWNER ? own : 0;
-    const size_t out_bytes = all_out ? all : shape->after == TRV_OWNER ? own : 0;
-    const bool in_place = input == output && all > 0;
-    int rc = trv_buffers_check_null(input, in_bytes, output, out_bytes);
-    if (!rc && !in_place && (all_in || all_out) && own_overlaps(plan, all_in ? input : output, all_in ? output : input))
-        rc = trv_fail_overlap();
+    const bool in_place = input == output && blocks->extent > 0;
+    const int rc = trv_blocks_check_buffers(&sizes, blocks->extent, input, output);
     if (rc)
         return rc;
     plan->input = input;
     plan->output = output;
-    if (in_place && all_out)
+    if (in_place && trv_holds_all_blocks(shape->after, plan->is_root))
         plan->input = (const char *)input + offset;
-    if (in_place && all_in && shape->before == TRV_ROOT)
+    if (in_place && shape->before == TRV_ROOT && plan->is_root)
         plan->output = (char *)output + offset;
     /* The result of a Reduce-Scatter in place overlaps blocks of other ranks, except that of rank 0 at its own block,
      * for which programs provide. */
@@ -268,10 +221,7 @@ int trv_plan_start_blocks(trv_plan_t *plan, const size_t *count, const size_t *d
         return trv_fail(TRV_ERR_UNSUPPORTED,
                         "%s has no blocks of different sizes; AllGather, Reduce-Scatter, Gather and Scatter have",
                         trv_collective_shape(plan->collective)->title);
-    if (!count)
-        return trv_fail(TRV_ERR_ARGUMENT, "the argument `count` is NULL; it must have an entry for each of %d ranks",
-                        plan->ranks);
-    if (is_equal(plan, count, displacement))
+    if (count && is_equal(plan, count, displacement))
         return trv_plan_start_count(plan, count[0], input, output);
     if (!plan->blocks)
         rc = blocks_create(&plan->blocks, plan->ranks, plan->lanes_max);
@@ -280,7 +230,7 @@ int trv_plan_start_blocks(trv_plan_t *plan, const size_t *count, const size_t *d
         plan->blocks = NULL;
         return rc;
     }
-    if (!sizes_unchanged(plan, count, displacement))
+    if (!count || !sizes_unchanged(plan, count, displacement))
         rc = set_sizes(plan, count, displacement);
     if (!rc)
         rc = set_buffers(plan, input, output);
