@@ -61,6 +61,23 @@ wrong_schedule() {
     refused 1 'violates its claims: after the last step' --schedule="$(dirname "$0")/../data/wrong-4.json"
 }
 
+# every_collective: each collective beside AllReduce, Reduce-Scatter and AllGather, by the MPI library, auto and a named
+# algorithm in turns, also in place.
+every_collective() {
+    local collective algorithm place
+    for collective in broadcast:bine reduce:scatter-allgather scatter:linear gather:trivance-tree alltoall:pairwise; do
+        algorithm=${collective#*:}
+        collective=${collective%:*}
+        for place in false true; do
+            good 3 "^$collective,4,4,int32,(sum)?,$place,4096,1024,.*,0,(true)?,2,.*,[0-9.]+\$" --turns \
+                --collective $collective --type int32 $([ $place = true ] && echo --in-place) --bytes 4K -i 2 \
+                --format=csv --torus 4 -a mpi,auto,$algorithm
+            also 1 ',mpi,,mpi,,,.*,1.00$'
+            also 1 ",$algorithm[^,]*,mpi,$algorithm,"
+        done
+    done
+}
+
 finish() {
     [ $failures = 0 ] && echo "all as expected"
     exit $((failures > 0))
@@ -72,6 +89,7 @@ if [ -z "$exhaustive" ]; then
         good 6 ' 0 +yes$' --transport=ofi,mpi --torus 2x2,4 -a ring,bucket --op max --type int8 --bytes 64 --in-place -i 3
     fi
     good 5 ' (exchange|auto: [a-z]|mpi  |mpi:recdoub) .*' --turns -a exchange,auto,mpi,mpi:recdoub --bytes 64 -i 2
+    every_collective
     wrong_schedule
     ranks=2
     bad "there is no algorithm 'trivance-q'" -a trivance-q
@@ -136,6 +154,9 @@ export TRIVANCE_TORUS=2x
 refused 2 'TRIVANCE_TORUS: ' --bytes 64 -i 2
 unset TRIVANCE_TORUS
 
+every_collective
+good 1 '^ +64 +16 +float +none +0 ' --format=nccl -b 64 -e 64 -n 3 -a auto --collective=scatter
+
 wrong_schedule
 ranks=2 # enough for errors of the command line
 bad "trivance-l-overlap" -a trivance-l-overlap --op sum
@@ -167,6 +188,8 @@ bad "is not defined on" --type double --op band
 bad "is not defined on" -a auto=double:band
 bad "MPI has no type" --type bfloat16
 bad "'extra' is not an option" extra
-bad "there is no collective" --collective broadcast
+bad "there is no collective 'barrier'" --collective barrier
+bad "Broadcast has no reduction; leave --op out" --collective broadcast --op max
+bad "ring does not support Broadcast" --collective broadcast -a ring
 bad "holds no element" --bytes 1:2 --type double
 finish
