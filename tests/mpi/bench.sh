@@ -61,19 +61,20 @@ wrong_schedule() {
     refused 1 'violates its claims: after the last step' --schedule="$(dirname "$0")/../data/wrong-4.json"
 }
 
-# every_collective: each collective beside AllReduce, Reduce-Scatter and AllGather, by the MPI library, auto and a named
-# algorithm in turns, also in place.
+# every_collective: each collective beside AllReduce, Reduce-Scatter and AllGather, by each algorithm of the MPI library,
+# auto and a named algorithm in turns, also in place.
 every_collective() {
     local collective algorithm place
     for collective in broadcast:bine reduce:scatter-allgather scatter:linear gather:trivance-tree alltoall:pairwise; do
         algorithm=${collective#*:}
         collective=${collective%:*}
         for place in false true; do
-            good 3 "^$collective,4,4,int32,(sum)?,$place,4096,1024,.*,0,(true)?,2,.*,[0-9.]+\$" --turns \
+            good 1 "^$collective,4,4,int32,(sum)?,$place,4096,1024,mpi,,mpi,.*,0,(true)?,2,.*,[0-9.]+\$" --turns \
                 --collective $collective --type int32 $([ $place = true ] && echo --in-place) --bytes 4K -i 2 \
-                --format=csv --torus 4 -a mpi,auto,$algorithm
-            also 1 ',mpi,,mpi,,,.*,1.00$'
-            also 1 ",$algorithm[^,]*,mpi,$algorithm,"
+                --format=csv --torus 4 -a mpi:all,auto,$algorithm
+            also 1 "^$collective,4,.*,mpi,auto,.*,0,(true)?,2,.*,[0-9.]+\$"
+            also 1 "^$collective,4,.*,$algorithm[^,]*,mpi,$algorithm,.*,0,(true)?,2,.*,[0-9.]+\$"
+            also 1 "^$collective,4,.*,mpi:binomial,,mpi:binomial,.*,0,(true)?,2,.*,[0-9.]+\$|^alltoall.*,mpi:pairwise,"
         done
     done
 }
@@ -165,9 +166,9 @@ ranks=0
 good 1 '^Usage: mpirun' --help
 bad "--turns is for the formats table, csv and json" --turns --format=osu
 bad "exchange is measured with --turns only" -a exchange
-bad "the MPI library has no algorithm 'fast'; there are mpi, mpi:recdoub," -a mpi:fast
+bad "the MPI library has no algorithm 'fast' for AllReduce; there are mpi, mpi:recdoub," -a mpi:fast
+bad "the MPI library has no algorithm 'recdoub' for Scatter; there are mpi, mpi:binomial, and mpi:all" -a mpi:recdoub --collective=scatter
 bad "element type 'int9' does not exist" -a ring=int9
-bad "the algorithms of the MPI library can be selected for AllReduce only" -a mpi:all -c allgather
 bad "--full is for --format=osu" --full
 bad "--format=matrix checks one run of each algorithm and size" --format=matrix -i 3
 bad "leave --collective out" --schedule="$(dirname "$0")/../data/wrong-4.json" -c allgather

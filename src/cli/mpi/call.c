@@ -116,7 +116,7 @@ int call_run(const call_t *call)
     int code;
     if (call->plan == TRV_PLAN_NULL) {
         const trv_mpi_reduction_t arguments = call_arguments(call);
-        call_library_choose(call->setting);
+        call_library_choose(call->collective, call->setting);
         code = trv_mpi_library_run(&arguments, call->comm);
     } else if (call->receive == MPI_IN_PLACE) { /* the root of a Scatter keeps its block in the send buffer */
         code = TRV_Plan_run(call->plan, MPI_IN_PLACE, call->send);

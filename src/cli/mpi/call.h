@@ -46,19 +46,19 @@ int call_run(const call_t *call);
 MPI_Datatype call_mpi_type(trv_type_t type);
 MPI_Op call_mpi_op(trv_op_t op);
 
-/* ---- The MPI library's algorithms of AllReduce (call_library.c) -------------------------------------------------- */
+/* ---- The MPI library's algorithms (call_library.c) --------------------------------------------------------------- */
 
 /* Enables the selection of the library's algorithms. Must be called before MPI_Init. */
 void call_library_prepare(void);
-/* Returns the name of the i-th algorithm (NULL after the last) and stores its number. The first one is the library's
- * own selection. */
-const char *call_library_name(int i, int *setting);
+/* Returns the name of the i-th algorithm (NULL after the last) of a collective and stores its number. The first one is
+ * the library's own selection. */
+const char *call_library_name(trv_collective_t collective, int i, int *setting);
 /* Returns a communicator on which the library uses the algorithm; MPI_COMM_NULL, with an error message, if the
  * algorithm cannot be selected. Collective over `comm`. The communicator exists until the program ends. */
-MPI_Comm call_library_comm(MPI_Comm comm, int setting);
+MPI_Comm call_library_comm(MPI_Comm comm, trv_collective_t collective, int setting);
 /* Selects the algorithm for the next call. Must precede every call, for libraries that read their control variable
  * in each call. */
-void call_library_choose(int setting);
+void call_library_choose(trv_collective_t collective, int setting);
 void call_library_end(void);
 
 #endif
