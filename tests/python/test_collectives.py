@@ -39,7 +39,11 @@ def test_slower(capsys, monkeypatch):
     """Every plan that is slower than a baseline has a sentence."""
     monkeypatch.setattr(collectives, "SLOWER", 1e9)
     assert collectives.main(["--networks", "4", "--collectives", "gather", "--bytes", "32,64K"]) == 1
-    assert capsys.readouterr().err.count("trivance.figures.collectives: gather of ") == 2
+    out, err = capsys.readouterr()
+    assert err.count("trivance.figures.collectives: gather of ") == 2
+    assert collectives.main(["--networks", "4", "--collectives", "gather", "--bytes", "32,64K", "--brief"]) == 1
+    out = capsys.readouterr().out.splitlines()
+    assert out[0] == "| torus | collective | 32 B | 64 KiB |" and out[2].startswith("| 4 | gather | ") and len(out) == 3
 
 
 @pytest.mark.parametrize("arguments, words", [(("--networks", "9y"), "9y"), (("--collectives", "barrier"), "barrier"),

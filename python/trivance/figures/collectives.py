@@ -90,6 +90,16 @@ def table(rows: Iterable[dict[str, Any]]) -> str:
     return write.markdown(head, [[text(name, row[name]) for name in COLUMNS] for row in rows])
 
 
+def brief(rows: list[dict[str, Any]]) -> str:
+    """A row for each network and collective, with "faster by / of the limit" for each size."""
+    lines: dict[tuple[str, str], list[str]] = {}
+    for row in rows:
+        faster = f"{row['faster_by']:.2f}" if row["best_baseline"] else "–"
+        lines.setdefault((row["torus"], row["collective"]), []).append(f"{faster} / {row['of_the_limit']:.2f}")
+    sizes = dict.fromkeys(bytes_text(row["bytes"]) for row in rows)
+    return write.markdown(("torus", "collective", *sizes), [(*key, *cells) for key, cells in lines.items()])
+
+
 # ---- Plots -----------------------------------------------------------------------------------------------------------
 
 def _draw(cells: list[Cell], kept: Kept, folder: str) -> None:
@@ -131,6 +141,8 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     made.add_argument("--networks", metavar="LIST", default=",".join(NETWORKS), help="default %(default)s")
     made.add_argument("--collectives", metavar="LIST", default=",".join(L.COLLECTIVES), help="default %(default)s")
     made.add_argument("--bytes", metavar="LIST", default=SIZES, help="default %(default)s")
+    made.add_argument("--brief", action="store_true", help="print how many times the best baseline takes, and how many times "
+                      "the limit a plan takes: a row for each network and collective")
     made.add_argument("-o", "--output", metavar="DIR",
                       help="folder for collectives.csv and the plots: " + ", ".join(sorted(PLOTTED)) + " on " +
                            ", ".join(sorted(PLOTTED_NETWORKS)))
@@ -155,7 +167,7 @@ def _run(options: argparse.Namespace, kept: Kept) -> int:
                  kept, options.workers)
     rows = [_row(cell, kept.answers[cell.point(PLANNED).key], kept.answers.get(point.key))
             for cell, point in zip(cells, best)]
-    print(table(rows), end="")
+    print((brief if options.brief else table)(rows), end="")
     if options.output:
         with write.output(os.path.join(options.output, "collectives.csv")) as stream:
             writer = csv.DictWriter(stream, COLUMNS, lineterminator="\n")
