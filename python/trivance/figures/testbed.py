@@ -37,7 +37,8 @@ def draw(job: list[Row], stream: Any) -> None:
     own = [row for row in job if row["whose"] == "library"]
     best = [min((row for row in own if row["bytes"] == size), key=lambda row: float(row["median_ms"]))
             for size in dict.fromkeys(row["bytes"] for row in own)]
-    title = (f"AllReduce: {library}, torus {first['torus']} of {float(first['bandwidth_mbps']):g} Mb/s and "
+    collective = "AllReduce" if first["collective"] == "allreduce" else first["collective"].capitalize()
+    title = (f"{collective}: {library}, torus {first['torus']} of {float(first['bandwidth_mbps']):g} Mb/s and "
              f"{float(first['hop_latency_ms']):g} ms, rendezvous {'on' if first['rendezvous'] == 'true' else 'off'}")
     with axes_of(title + (f", links {first['slow_link']}" if first["slow_link"] else ""), stream, 3) as axes:
         axes.set_yscale("log", subs=())
@@ -48,9 +49,11 @@ def draw(job: list[Row], stream: Any) -> None:
                 _plot(axes, rows, f"{library}, each of its own", OWN)
             elif algorithm != "auto":
                 _plot(axes, rows, "Trivance, each form", FORMS)
+        both = ("trivance", "auto", "int") in lines  # a collective that reduces has rows for integers and doubles
         for emphasized, label, style in ((best, f"{library}, the best of its own", BEST),
                                          (lines.get(("trivance", "auto", "int")), "Trivance, auto, integers", INTEGERS),
-                                         (lines.get(("trivance", "auto", "double")), "Trivance, auto, doubles", DOUBLES)):
+                                         (lines.get(("trivance", "auto", "double")),
+                                          "Trivance, auto, doubles" if both else "Trivance, auto", DOUBLES)):
             if emphasized:
                 _plot(axes, emphasized, label, style)
         set_sizes(axes, sorted({int(row["bytes"]) for row in job}))
@@ -63,6 +66,7 @@ def main(path: str) -> None:
     with open(path, encoding="utf-8", newline="") as stream:
         for row in csv.DictReader(stream):
             name = f"{row['torus']}-{row['mpi']}-{'rendezvous' if row['rendezvous'] == 'true' else 'eager'}"
+            name += "" if row["collective"] == "allreduce" else f"-{row['collective']}"
             jobs.setdefault(name, []).append(row)
     for name, job in jobs.items():
         with output(os.path.join(os.path.dirname(path), name + ".svg")) as stream:

@@ -6,7 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "mpi/communicator/attribute.h"
+#include "mpi/front/dispatch.h"
 #include "mpi/front/library.h"
+#include "schedule/collective.h"
 
 /* Describes the created call. On failure of its creation the error message is already set. */
 static int call_describe(call_t *call, int code)
@@ -22,6 +26,63 @@ static int call_describe(call_t *call, int code)
     return TRV_OK;
 }
 
+int call_create_schedule(call_t *call, const trv_schedule_t *schedule)
+{
+    return call_describe(call, TRV_Plan_create(schedule, (MPI_Count)call->count, call_mpi_type(call->type),
+                                               call_mpi_op(call->op), call->comm, &call->plan));
+}
+
+/* ---- Collectives for which the API has no function that creates a plan ------------------------------------------- */
+
+static trv_mpi_reduction_t call_arguments(const call_t *call)
+{
+    return (trv_mpi_reduction_t){call->collective,
+                                 call->send,
+                                 call->receive,
+                                 (MPI_Count)call->count,
+                                 call_mpi_type(call->type),
+                                 call_mpi_op(call->op),
+                                 call->root};
+}
+
+/* Makes the decision for the call, as its first execution would. NULL with *code = MPI_SUCCESS: it falls back to the MPI
+ * library. */
+static trv_mpi_decision_t *call_decide(const call_t *call, trv_mpi_state_t **state, int *code)
+{
+    const trv_mpi_reduction_t reduction = call_arguments(call);
+    trv_mpi_arguments_t arguments = trv_mpi_byte_arguments(call->collective, call->root,
+                                                           call->count * trv_type_size(call->type));
+    *code = trv_mpi_state_find(call->comm, state);
+    if (*code == MPI_SUCCESS && trv_collective_shape(call->collective)->reduces)
+        *code = trv_mpi_arguments(&reduction, &arguments);
+    return *code == MPI_SUCCESS && trv_mpi_dispatches(*state) ? trv_mpi_get_decision(*state, &arguments, false, code)
+                                                              : NULL;
+}
+
+/* Creates a plan of the schedule that the call would execute. */
+static int call_create_decided(call_t *call)
+{
+    trv_mpi_state_t *state = NULL;
+    int code;
+    trv_mpi_decision_t *decision = call_decide(call, &state, &code);
+    if (!decision || !decision->spec.schedule) {
+        snprintf(call->algorithm, sizeof call->algorithm, "%s", CALL_LIBRARY);
+        return code == MPI_SUCCESS ? TRV_OK : TRV_ERR_ARGUMENT;
+    }
+    if (state->config.comm_rank || state->config.network.torus.ranks != state->ranks)
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "%s is measured only with one rank per torus coordinate, numbered like the coordinates; set "
+                        "--torus, for example",
+                        trv_collective_shape(call->collective)->title);
+    trv_mpi_decision_hold(decision);
+    call->decision = decision;
+    code = call_create_schedule(call, decision->spec.schedule);
+    snprintf(call->algorithm, sizeof call->algorithm, "%s", decision->algorithm);
+    return code;
+}
+
+/* ---- All collectives --------------------------------------------------------------------------------------------- */
+
 int call_create(call_t *call, const char *torus, const char *algorithm)
 {
     const MPI_Count count = (MPI_Count)call->count;
@@ -31,37 +92,34 @@ int call_create(call_t *call, const char *torus, const char *algorithm)
     snprintf(call->algorithm, sizeof call->algorithm, "%s", algorithm);
     if (strcmp(algorithm, CALL_LIBRARY) == 0)
         return TRV_OK;
-    int code = TRV_Comm_set(call->comm, torus, algorithm);
-    if (code == MPI_SUCCESS && call->collective == TRV_ALLREDUCE)
-        code = TRV_Allreduce_plan_create(count, type, op, call->comm, &call->plan);
-    else if (code == MPI_SUCCESS && call->collective == TRV_REDUCE_SCATTER)
-        code = TRV_Reduce_scatter_block_plan_create(count, type, op, call->comm, &call->plan);
-    else if (code == MPI_SUCCESS)
-        code = TRV_Allgather_plan_create(count, type, call->comm, &call->plan);
-    return call_describe(call, code);
-}
-
-int call_create_schedule(call_t *call, const trv_schedule_t *schedule)
-{
-    return call_describe(call, TRV_Plan_create(schedule, (MPI_Count)call->count, call_mpi_type(call->type),
-                                               call_mpi_op(call->op), call->comm, &call->plan));
+    if (TRV_Comm_set(call->comm, torus, algorithm) != MPI_SUCCESS)
+        return TRV_ERR_ARGUMENT; /* the error message is already set */
+    switch (call->collective) {
+    case TRV_ALLREDUCE: return call_describe(call, TRV_Allreduce_plan_create(count, type, op, call->comm, &call->plan));
+    case TRV_REDUCE_SCATTER:
+        return call_describe(call, TRV_Reduce_scatter_block_plan_create(count, type, op, call->comm, &call->plan));
+    case TRV_ALLGATHER: return call_describe(call, TRV_Allgather_plan_create(count, type, call->comm, &call->plan));
+    default: return call_create_decided(call);
+    }
 }
 
 void call_free(call_t *call)
 {
     if (call->plan != TRV_PLAN_NULL)
         TRV_Plan_free(&call->plan);
+    if (call->decision)
+        trv_mpi_decision_release(call->decision);
 }
 
 int call_run(const call_t *call)
 {
     int code;
     if (call->plan == TRV_PLAN_NULL) {
-        const trv_mpi_reduction_t arguments =
-            {call->collective,      call->send, call->receive, (MPI_Count)call->count, call_mpi_type(call->type),
-             call_mpi_op(call->op), 0};
-        call_library_choose(call->setting);
+        const trv_mpi_reduction_t arguments = call_arguments(call);
+        call_library_choose(call->collective, call->setting);
         code = trv_mpi_library_run(&arguments, call->comm);
+    } else if (call->receive == MPI_IN_PLACE) { /* the root of a Scatter keeps its block in the send buffer */
+        code = TRV_Plan_run(call->plan, MPI_IN_PLACE, call->send);
     } else {
         code = TRV_Plan_run(call->plan, call->send, call->receive);
     }
