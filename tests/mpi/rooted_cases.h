@@ -1,6 +1,6 @@
 /*
- * Broadcast, Reduce, Gather, Scatter and All-to-All on one communicator, with several roots, counts and types, in place
- * and not. Each result is compared with that of the MPI library's function (PMPI_), including the bytes around it.
+ * Broadcast, Reduce, Gather, Scatter, All-to-All, AllGather and Reduce-Scatter on one communicator, with several roots,
+ * counts and types, in place and not. Each result is compared with that of the MPI library's function (PMPI_), including the bytes around it.
  *
  * The including file defines COLLECTIVE(Name), the function under test (TRV_Bcast or MPI_Bcast), and
  * EXPECT(holds, format, …).
@@ -224,6 +224,40 @@ static void rooted_alltoall(const rooted_case_t *c)
     MPI_Type_free(&wide);
 }
 
+static void rooted_allgather(const rooted_case_t *c)
+{
+    const int count = c->count;
+    MPI_Datatype wide = wide_int();
+    rooted_fill(c);
+    PMPI_Allgather(c->send, count, MPI_INT, c->expected, count, MPI_INT, c->comm);
+    int code = COLLECTIVE(Allgather)(c->send, count, MPI_INT, c->receive, count, MPI_INT, c->comm);
+    rooted_compare(c, code, "allgather");
+    for (int parity = 0; parity < 3; parity++) { /* of ranks whose type has gaps; 2: none */
+        const MPI_Datatype type = parity == 2 || c->rank % 2 != parity ? MPI_INT : wide;
+        rooted_fill(c);
+        PMPI_Allgather(MPI_IN_PLACE, 0, MPI_INT, c->expected, count, type, c->comm);
+        code = COLLECTIVE(Allgather)(MPI_IN_PLACE, NO_COUNT, MPI_DATATYPE_NULL, c->receive, count, type, c->comm);
+        rooted_compare(c, code, parity == 2 ? "allgather in place" : "allgather of types with gaps in place");
+    }
+    MPI_Type_free(&wide);
+}
+
+static void rooted_reduce_scatter(const rooted_case_t *c)
+{
+    const size_t bytes = c->ints * sizeof *c->send;
+    rooted_fill(c);
+    PMPI_Reduce_scatter_block(c->send, c->expected, c->count, MPI_INT, MPI_SUM, c->comm);
+    int code = COLLECTIVE(Reduce_scatter_block)(c->send, c->receive, c->count, MPI_INT, MPI_SUM, c->comm);
+    rooted_compare(c, code, "reduce-scatter");
+    rooted_fill(c);
+    memcpy(c->receive, c->send, bytes);
+    memcpy(c->expected, c->send, bytes);
+    PMPI_Reduce_scatter_block(MPI_IN_PLACE, c->expected, c->count, MPI_INT, MPI_SUM, c->comm);
+    code = COLLECTIVE(Reduce_scatter_block)(MPI_IN_PLACE, c->receive, c->count, MPI_INT, MPI_SUM, c->comm);
+    memcpy(c->receive + c->count, c->expected + c->count, bytes - (size_t)c->count * sizeof *c->send); /* undefined */
+    rooted_compare(c, code, "reduce-scatter in place");
+}
+
 /* All collectives with one root and one count. */
 static void rooted_run(MPI_Comm comm, int root, int count)
 {
@@ -239,6 +273,8 @@ static void rooted_run(MPI_Comm comm, int root, int count)
     rooted_gather(&c);
     rooted_scatter(&c);
     rooted_alltoall(&c);
+    rooted_allgather(&c);
+    rooted_reduce_scatter(&c);
     free(c.send);
     free(c.receive);
     free(c.expected);

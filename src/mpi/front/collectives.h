@@ -136,10 +136,14 @@
 #define TRV_MPI_CALL_Alltoall  TRV_MPI_CALL_MOVEMENT(TRV_ALLTOALL, 0)
 #define TRV_MPI_CALL_Barrier                                                                                           \
     {                                                                                                                  \
-        .reduction = &(const trv_mpi_reduction_t)                                                                      \
-        {                                                                                                              \
-            TRV_ALLREDUCE, &(unsigned char){0}, &(unsigned char){0}, 1, MPI_BYTE, MPI_BOR, 0                           \
-        }                                                                                                              \
+        .reduction = &(const trv_mpi_reduction_t){TRV_ALLREDUCE,                                                       \
+                                                  &(unsigned char){0},                                                 \
+                                                  &(unsigned char){0},                                                 \
+                                                  1,                                                                   \
+                                                  MPI_BYTE,                                                            \
+                                                  MPI_BOR,                                                             \
+                                                  0},                                                                  \
+        .is_barrier = true                                                                                             \
     }
 
 #endif

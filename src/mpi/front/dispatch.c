@@ -283,6 +283,7 @@ bool trv_mpi_make_request_spec(const trv_mpi_call_t *call, int rank, int ranks, 
     *code = read_call(call, rank, ranks, &spec->arguments, &contiguous);
     buffers_of(call, rank, &spec->input, &spec->output);
     spec->packed = contiguous ? NULL : call->movement;
+    spec->is_barrier = call->is_barrier;
     return *code == MPI_SUCCESS && spec->arguments.count > 0;
 }
 

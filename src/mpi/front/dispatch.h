@@ -18,6 +18,7 @@ typedef struct trv_mpi_call {
     const trv_mpi_reduction_t *reduction;
     const trv_mpi_movement_t *movement;
     uint64_t count_list; /* for a Reduce-Scatter with unequal counts a digest of them, else 0 */
+    bool is_barrier;     /* `reduction` is the AllReduce of one byte that executes a Barrier */
 } trv_mpi_call_t;
 
 static inline trv_collective_t trv_mpi_call_collective(const trv_mpi_call_t *call)

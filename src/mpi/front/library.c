@@ -12,6 +12,7 @@
 #endif
 
 #include "base/error.h"
+#include "schedule/collective.h"
 #include "transport/mpi/mpi_error.h"
 
 #if MPI_VERSION >= 4
@@ -29,7 +30,13 @@ static const bool HAS_LARGE_COUNTS = false;
 #define HAS_INIT
 #define PMPI_Allreduce_init            PMPIX_Allreduce_init
 #define PMPI_Reduce_scatter_block_init PMPIX_Reduce_scatter_block_init
+#define PMPI_Reduce_init               PMPIX_Reduce_init
+#define PMPI_Bcast_init                PMPIX_Bcast_init
 #define PMPI_Allgather_init            PMPIX_Allgather_init
+#define PMPI_Gather_init               PMPIX_Gather_init
+#define PMPI_Scatter_init              PMPIX_Scatter_init
+#define PMPI_Alltoall_init             PMPIX_Alltoall_init
+#define PMPI_Barrier_init              PMPIX_Barrier_init
 #endif
 #endif
 
@@ -53,63 +60,16 @@ static int library_check(MPI_Count count)
     return MPI_ERR_COUNT;
 }
 
-/* ---- Reductions -------------------------------------------------------------------------------------------------- */
+/* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
-/* An AllGather of one type, which plans use. */
+/* A collective that moves data, with one type, which plans use. */
 static trv_mpi_movement_t movement_of(const trv_mpi_reduction_t *a)
 {
     return (trv_mpi_movement_t){a->collective, a->input,    a->output,   a->count,
                                 a->count,      a->datatype, a->datatype, a->root};
 }
 
-int trv_mpi_library_run(const trv_mpi_reduction_t *a, MPI_Comm comm)
-{
-    int code = library_check(a->count);
-    if (code != MPI_SUCCESS)
-        return code;
-    switch (a->collective) {
-    case TRV_ALLREDUCE:
-        code = LARGE(PMPI_Allreduce)(a->input, a->output, COUNT(a->count), a->datatype, a->op, comm);
-        break;
-    case TRV_REDUCE_SCATTER:
-        code = LARGE(PMPI_Reduce_scatter_block)(a->input, a->output, COUNT(a->count), a->datatype, a->op, comm);
-        break;
-    case TRV_REDUCE:
-        code = LARGE(PMPI_Reduce)(a->input, a->output, COUNT(a->count), a->datatype, a->op, a->root, comm);
-        break;
-    default: {
-        const trv_mpi_movement_t movement = movement_of(a);
-        return trv_mpi_library_movement(&movement, comm);
-    }
-    }
-    return library_result(code);
-}
-
-int trv_mpi_library_start(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Request *request)
-{
-    int code = library_check(a->count);
-    if (code != MPI_SUCCESS)
-        return code;
-    switch (a->collective) {
-    case TRV_ALLREDUCE:
-        code = LARGE(PMPI_Iallreduce)(a->input, a->output, COUNT(a->count), a->datatype, a->op, comm, request);
-        break;
-    case TRV_REDUCE_SCATTER:
-        code = LARGE(PMPI_Ireduce_scatter_block)(a->input, a->output, COUNT(a->count), a->datatype, a->op, comm,
-                                                 request);
-        break;
-    case TRV_REDUCE:
-        code = LARGE(PMPI_Ireduce)(a->input, a->output, COUNT(a->count), a->datatype, a->op, a->root, comm, request);
-        break;
-    default: {
-        const trv_mpi_movement_t movement = movement_of(a);
-        return trv_mpi_library_movement_start(&movement, comm, request);
-    }
-    }
-    return library_result(code);
-}
-
-/* ---- Movement of data -------------------------------------------------------------------------------------------- */
+static bool is_reduction(trv_collective_t collective) { return trv_collective_shape(collective)->reduces; }
 
 static int check_counts(const trv_mpi_movement_t *m, MPI_Comm comm)
 {
@@ -117,99 +77,90 @@ static int check_counts(const trv_mpi_movement_t *m, MPI_Comm comm)
     return code == MPI_SUCCESS ? library_check(trv_mpi_movement_count(m, rank)) : library_result(code);
 }
 
-int trv_mpi_library_movement(const trv_mpi_movement_t *m, MPI_Comm comm)
+/* The names of a function in its forms, for the macros below. */
+#define BLOCKING(Name, name)    LARGE(PMPI_##Name)
+#define NONBLOCKING(Name, name) LARGE(PMPI_I##name)
+#define PERSISTENT(Name, name)  INIT(PMPI_##Name)
+
+/* Calls the MPI library's function of a collective. FORM is one of the three macros above; the arguments after `a` or
+ * `m` are the communicator and, for the other forms, an info and a request. */
+#define ARGUMENTS(a) (a)->input, (a)->output, COUNT((a)->count), (a)->datatype, (a)->op
+#define CALL_REDUCTION(FORM, a, ...)                                                                                   \
+    ((a)->collective == TRV_ALLREDUCE ? FORM(Allreduce, allreduce)(ARGUMENTS(a), __VA_ARGS__)                          \
+     : (a)->collective == TRV_REDUCE  ? FORM(Reduce, reduce)(ARGUMENTS(a), (a)->root, __VA_ARGS__)                     \
+                                      : FORM(Reduce_scatter_block, reduce_scatter_block)(ARGUMENTS(a), __VA_ARGS__))
+
+#define SIDES(m) (m)->sendbuf, COUNT((m)->sendcount), (m)->sendtype, (m)->recvbuf, COUNT((m)->recvcount), (m)->recvtype
+#define CALL_MOVEMENT(FORM, m, ...)                                                                                    \
+    ((m)->collective == TRV_BROADCAST                                                                                  \
+         ? FORM(Bcast, bcast)((m)->recvbuf, COUNT((m)->recvcount), (m)->recvtype, (m)->root, __VA_ARGS__)              \
+     : (m)->collective == TRV_GATHER   ? FORM(Gather, gather)(SIDES(m), (m)->root, __VA_ARGS__)                        \
+     : (m)->collective == TRV_SCATTER  ? FORM(Scatter, scatter)(SIDES(m), (m)->root, __VA_ARGS__)                      \
+     : (m)->collective == TRV_ALLTOALL ? FORM(Alltoall, alltoall)(SIDES(m), __VA_ARGS__)                               \
+                                       : FORM(Allgather, allgather)(SIDES(m), __VA_ARGS__))
+
+/* ---- Blocking and non-blocking calls ----------------------------------------------------------------------------- */
+
+static int movement_run(const trv_mpi_movement_t *m, MPI_Comm comm)
 {
-    int code = check_counts(m, comm);
-    if (code != MPI_SUCCESS)
-        return code;
-    switch (m->collective) {
-    case TRV_BROADCAST: code = LARGE(PMPI_Bcast)(m->recvbuf, COUNT(m->recvcount), m->recvtype, m->root, comm); break;
-    case TRV_GATHER:
-        code = LARGE(PMPI_Gather)(m->sendbuf, COUNT(m->sendcount), m->sendtype, m->recvbuf, COUNT(m->recvcount),
-                                  m->recvtype, m->root, comm);
-        break;
-    case TRV_SCATTER:
-        code = LARGE(PMPI_Scatter)(m->sendbuf, COUNT(m->sendcount), m->sendtype, m->recvbuf, COUNT(m->recvcount),
-                                   m->recvtype, m->root, comm);
-        break;
-    case TRV_ALLTOALL:
-        code = LARGE(PMPI_Alltoall)(m->sendbuf, COUNT(m->sendcount), m->sendtype, m->recvbuf, COUNT(m->recvcount),
-                                    m->recvtype, comm);
-        break;
-    default:
-        code = LARGE(PMPI_Allgather)(m->sendbuf, COUNT(m->sendcount), m->sendtype, m->recvbuf, COUNT(m->recvcount),
-                                     m->recvtype, comm);
-    }
-    return library_result(code);
+    const int code = check_counts(m, comm);
+    return code == MPI_SUCCESS ? library_result(CALL_MOVEMENT(BLOCKING, m, comm)) : code;
 }
 
-int trv_mpi_library_movement_start(const trv_mpi_movement_t *m, MPI_Comm comm, MPI_Request *request)
+static int movement_start(const trv_mpi_movement_t *m, MPI_Comm comm, MPI_Request *request)
 {
-    int code = check_counts(m, comm);
-    if (code != MPI_SUCCESS)
-        return code;
-    switch (m->collective) {
-    case TRV_BROADCAST:
-        code = LARGE(PMPI_Ibcast)(m->recvbuf, COUNT(m->recvcount), m->recvtype, m->root, comm, request);
-        break;
-    case TRV_GATHER:
-        code = LARGE(PMPI_Igather)(m->sendbuf, COUNT(m->sendcount), m->sendtype, m->recvbuf, COUNT(m->recvcount),
-                                   m->recvtype, m->root, comm, request);
-        break;
-    case TRV_SCATTER:
-        code = LARGE(PMPI_Iscatter)(m->sendbuf, COUNT(m->sendcount), m->sendtype, m->recvbuf, COUNT(m->recvcount),
-                                    m->recvtype, m->root, comm, request);
-        break;
-    case TRV_ALLTOALL:
-        code = LARGE(PMPI_Ialltoall)(m->sendbuf, COUNT(m->sendcount), m->sendtype, m->recvbuf, COUNT(m->recvcount),
-                                     m->recvtype, comm, request);
-        break;
-    default:
-        code = LARGE(PMPI_Iallgather)(m->sendbuf, COUNT(m->sendcount), m->sendtype, m->recvbuf, COUNT(m->recvcount),
-                                      m->recvtype, comm, request);
-    }
-    return library_result(code);
+    const int code = check_counts(m, comm);
+    return code == MPI_SUCCESS ? library_result(CALL_MOVEMENT(NONBLOCKING, m, comm, request)) : code;
 }
 
-/* ---- Persistent requests ----------------------------------------------------------------------------------------- */
+int trv_mpi_library_run(const trv_mpi_reduction_t *a, MPI_Comm comm)
+{
+    const trv_mpi_movement_t movement = movement_of(a);
+    if (!is_reduction(a->collective))
+        return movement_run(&movement, comm);
+    const int code = library_check(a->count);
+    return code == MPI_SUCCESS ? library_result(CALL_REDUCTION(BLOCKING, a, comm)) : code;
+}
 
+int trv_mpi_library_start(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Request *request)
+{
+    const trv_mpi_movement_t movement = movement_of(a);
+    if (!is_reduction(a->collective))
+        return movement_start(&movement, comm, request);
+    const int code = library_check(a->count);
+    return code == MPI_SUCCESS ? library_result(CALL_REDUCTION(NONBLOCKING, a, comm, request)) : code;
+}
+
+int trv_mpi_library_call(const trv_mpi_call_t *call, MPI_Comm comm)
+{
+    return call->is_barrier ? library_result(PMPI_Barrier(comm))
+           : call->movement ? movement_run(call->movement, comm)
+                            : trv_mpi_library_run(call->reduction, comm);
+}
+
+int trv_mpi_library_call_start(const trv_mpi_call_t *call, MPI_Comm comm, MPI_Request *request)
+{
+    return call->is_barrier ? library_result(PMPI_Ibarrier(comm, request))
+           : call->movement ? movement_start(call->movement, comm, request)
+                            : trv_mpi_library_start(call->reduction, comm, request);
+}
+
+/* ---- Persistent calls -------------------------------------------------------------------------------------------- */
+
+int trv_mpi_library_call_init(const trv_mpi_call_t *call, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    int code = call->is_barrier ? MPI_SUCCESS
+               : call->movement ? check_counts(call->movement, comm)
+                                : library_check(call->reduction->count);
+    if (code != MPI_SUCCESS)
+        return code;
 #if defined(HAS_INIT)
-
-int trv_mpi_library_init(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-    int code = library_check(a->count);
-    if (code != MPI_SUCCESS)
-        return code;
-    return library_result(
-        a->collective == TRV_ALLREDUCE
-            ? INIT(PMPI_Allreduce)(a->input, a->output, COUNT(a->count), a->datatype, a->op, comm, info, request)
-            : INIT(PMPI_Reduce_scatter_block)(a->input, a->output, COUNT(a->count), a->datatype, a->op, comm, info,
-                                              request));
-}
-
-int trv_mpi_library_movement_init(const trv_mpi_movement_t *m, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-    int code = check_counts(m, comm);
-    if (code != MPI_SUCCESS)
-        return code;
-    return library_result(INIT(PMPI_Allgather)(m->sendbuf, COUNT(m->sendcount), m->sendtype, m->recvbuf,
-                                               COUNT(m->recvcount), m->recvtype, comm, info, request));
-}
-
+    code = call->is_barrier ? PMPI_Barrier_init(comm, info, request)
+           : call->movement ? CALL_MOVEMENT(PERSISTENT, call->movement, comm, info, request)
+                            : CALL_REDUCTION(PERSISTENT, call->reduction, comm, info, request);
 #else
-
-int trv_mpi_library_init(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-    (void)comm, (void)info, (void)request;
-    int code = library_check(a->count);
-    return code == MPI_SUCCESS ? library_result(MPI_ERR_UNSUPPORTED_OPERATION) : code;
-}
-
-int trv_mpi_library_movement_init(const trv_mpi_movement_t *m, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
     (void)info, (void)request;
-    int code = check_counts(m, comm);
-    return code == MPI_SUCCESS ? library_result(MPI_ERR_UNSUPPORTED_OPERATION) : code;
-}
-
+    code = MPI_ERR_UNSUPPORTED_OPERATION;
 #endif
+    return library_result(code);
+}

@@ -21,6 +21,7 @@ typedef struct trv_mpi_request_spec {
     trv_mpi_arguments_t arguments; /* with the handles of this call */
     const void *input;             /* or MPI_IN_PLACE */
     void *output;
+    bool is_barrier;                        /* the buffers are two bytes that the request owns */
     const trv_mpi_movement_t *packed;       /* movement of types with gaps: replaces input and output; else NULL */
     void (*done)(void *context, int class); /* called at the end with MPI_SUCCESS or an error class, by the thread
                                                that makes progress; may be NULL */

@@ -61,6 +61,10 @@ expect_row 'MPI_Bcast +[^ m]'
 expect_row 'MPI_Alltoall +[^ m]'
 expect_row 'MPI_Reduce +[^ m]'
 expect_row 'MPI_Ibcast +[^ m]'
+expect_row 'MPI_Ibarrier +[^ m]'
+for name in Bcast Reduce Scatter Alltoall Gather Barrier; do
+    expect_row "MPIX_${name}_init +[^ m]"
+done
 expect_row 'MPI_Scan +mpi +1 .*no schedules'
 if [ -n "$fortran" ]; then
     launch 3 "$fortran"
