@@ -162,9 +162,9 @@ TRV_API int trv_net_gather(trv_net_comm_t *comm, const void *input, void *output
 /* Rank r receives block r of the input of rank s as block s of its output. */
 TRV_API int trv_net_alltoall(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type);
 
-/* With a size per rank. Counts and displacements are in elements: block r, of rank r, has counts[r] elements, from element
- * displacements[r] of a buffer with all blocks on; displacements == NULL: one after the other. Blocks of an output must
- * not overlap (TRV_ERR_ARGUMENT), and blocks of 0 elements are not sent. The arrays are copied. In place is as above.
+/* With a size per rank. Counts and displacements are in elements: block r, of rank r, has counts[r] elements and begins at
+ * element displacements[r] of a buffer with all blocks; displacements == NULL: one after the other. Blocks of an output
+ * must not overlap (TRV_ERR_ARGUMENT). Blocks of 0 elements are not sent. The arrays are copied. In place is as above.
  *
  * All ranks pass the same counts to allgatherv and reduce_scatterv, which execute the schedules of AllGather and
  * Reduce-Scatter; displacements may differ between ranks. Rank 0 selects an algorithm for each class of the size of all

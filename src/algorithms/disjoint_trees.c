@@ -4,7 +4,8 @@
  *
  * A torus whose sides are at least 3 has 2D of them, so that long broadcasts and reduces take m / (2D b): the limit.
  * Around cuts and on meshes there are as many as paths without common links lead to every rank. Every message crosses
- * one link, so any connected network is supported. Several streams on every tree hide the alpha of a step. An AllReduce
+ * one link, so any connected network is supported; slow links are left out if the trees are faster without them. Several
+ * streams on every tree hide the alpha of a step. An AllReduce
  * uses every link of a tree in both directions, for which spanning-trees is better.
  * Name: disjoint-trees[:CHUNKS[:STREAMS]], by default 16 chunks and 2 streams on every tree.
  * Steps: depth of the deepest tree + chunks - 1.   Exact, consistent: yes.   Symmetry: none.
@@ -45,9 +46,14 @@ static int read_options(const char *text, options_t *options)
     return TRV_OK;
 }
 
+static int directions_of(trv_collective_t collective)
+{
+    return collective == TRV_BROADCAST ? TRV_FROM_ROOT : TRV_TO_ROOT;
+}
+
 static int find_trees(const trv_network_t *network, trv_collective_t collective, int root, trv_tree_edge_t **edge)
 {
-    return trv_packing_find(network, root, collective == TRV_BROADCAST ? TRV_FROM_ROOT : TRV_TO_ROOT, edge);
+    return trv_packing_find(network, root, directions_of(collective), edge);
 }
 
 static int disjoint_trees_create(trv_schedule_t *schedule)
@@ -79,13 +85,13 @@ static int disjoint_trees_full_name(const char *parameters, const trv_torus_t *t
 }
 
 /* In every step a stream sends one chunk over each link of its tree, and the streams of a tree share its links. */
-static trv_model_t disjoint_trees_model(int depth, int trees, int chunks, int streams)
+static trv_model_t disjoint_trees_model(int depth, int trees, int chunks, int streams, double slowness)
 {
     const double steps = depth + chunks - 1;
     trv_model_t model = {.steps = steps,
                          .hops = steps,
-                         .load = steps / ((double)trees * streams * chunks),
-                         .busy = steps / ((double)trees * chunks)};
+                         .load = slowness * steps / ((double)trees * streams * chunks),
+                         .busy = slowness * steps / ((double)trees * chunks)};
     trv_model_messages(&model, chunks, trees * streams);
     return model;
 }
@@ -97,11 +103,12 @@ static int disjoint_trees_candidates(const trv_collector_t *collector)
     if (trees < 0)
         return trees == TRV_ERR_UNSUPPORTED ? TRV_OK : trees;
     const int depth = trv_spanning_depth(collector->torus->ranks, trees, edge);
+    const double slowness = trv_packing_slowness(collector->network, directions_of(collector->collective), trees, edge);
     int rc = TRV_OK;
     for (int streams = 1; streams <= 8; streams *= 2)
         for (int chunks = 1; chunks <= 1024 && !rc; chunks *= 2) {
             char name[TRV_ALGORITHM_NAME_MAX];
-            const trv_model_t model = disjoint_trees_model(depth, trees, chunks, streams);
+            const trv_model_t model = disjoint_trees_model(depth, trees, chunks, streams, slowness);
             snprintf(name, sizeof name, "disjoint-trees:%d:%d", chunks, streams);
             rc = collector->add(collector->list, name, &model, false);
         }

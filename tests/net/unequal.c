@@ -200,7 +200,7 @@ static void expect_error(int code, const char *words)
 {
     expect(code == TRV_ERR_ARGUMENT);
     if (!strstr(trv_last_error(), words)) {
-        fprintf(stderr, "'%s' does not say '%s'\n", trv_last_error(), words);
+        fprintf(stderr, "'%s' does not contain '%s'\n", trv_last_error(), words);
         exit(1);
     }
 }

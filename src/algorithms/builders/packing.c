@@ -55,17 +55,19 @@ static int link_into(const packing_t *p, int rank, int port)
     return from < 0 ? -1 : link_from(p, from, port ^ 1);
 }
 
-static void find_neighbours(packing_t *p, const trv_network_t *network, int directions)
+/* Marks links that are slow by a factor of `avoid` or more as used. */
+static void find_neighbours(packing_t *p, const trv_network_t *network, int directions, double avoid)
 {
+    memset(p->used, 0, (size_t)p->ranks * (size_t)p->ports * sizeof *p->used);
     for (int rank = 0; rank < p->ranks; rank++)
         for (int port = 0; port < p->ports; port++)
             p->neighbour[link_from(p, rank, port)] = trv_torus_neighbour(p->torus, rank, port);
     for (int i = 0; i < network->slow_links; i++) {
-        const trv_slow_link_t *cut = &network->slow_link[i];
-        if (isinf(cut->factor) && directions & TRV_FROM_ROOT)
-            p->used[link_from(p, cut->rank, cut->port)] = true;
-        if (isinf(cut->factor) && directions & TRV_TO_ROOT)
-            p->used[link_from(p, p->neighbour[link_from(p, cut->rank, cut->port)], cut->port ^ 1)] = true;
+        const trv_slow_link_t *slow = &network->slow_link[i];
+        if (slow->factor >= avoid && directions & TRV_FROM_ROOT)
+            p->used[link_from(p, slow->rank, slow->port)] = true;
+        if (slow->factor >= avoid && directions & TRV_TO_ROOT)
+            p->used[link_from(p, p->neighbour[link_from(p, slow->rank, slow->port)], slow->port ^ 1)] = true;
     }
 }
 
@@ -277,14 +279,40 @@ static void packing_clear(packing_t *p)
     }
 }
 
+/* The largest factor below `avoid` of a slow link, or 1. */
+static double slowest_below(const trv_network_t *network, double avoid)
+{
+    double slowest = 1;
+    for (int i = 0; i < network->slow_links; i++)
+        if (network->slow_link[i].factor < avoid)
+            slowest = fmax(slowest, network->slow_link[i].factor);
+    return slowest;
+}
+
+/* Counts the trees, without those slow links that cost more time than the trees through them save. */
+static void choose_links(packing_t *p, const trv_network_t *network, int root, int directions, trv_tree_edge_t *edge)
+{
+    double best = INFINITY, chosen = INFINITY, avoid = INFINITY;
+    for (; avoid > 1; avoid = slowest_below(network, avoid)) {
+        find_neighbours(p, network, directions, avoid);
+        count_trees(p, root, edge);
+        const double time = p->trees > 0 ? slowest_below(network, avoid) / p->trees : INFINITY;
+        if (time < best) {
+            best = time;
+            chosen = avoid;
+        }
+    }
+    find_neighbours(p, network, directions, chosen);
+    count_trees(p, root, edge);
+}
+
 /* Grows the trees. Returns their number, or an error. */
 static int find_trees(const trv_network_t *network, int root, int directions, trv_tree_edge_t **edge)
 {
     packing_t packing = {.torus = &network->torus, .ports = 2 * network->torus.dims, .ranks = network->torus.ranks};
     int rc = packing_allocate(&packing, edge);
     if (!rc) {
-        find_neighbours(&packing, network, directions);
-        count_trees(&packing, root, *edge);
+        choose_links(&packing, network, root, directions, *edge);
         rc = packing.trees;
     }
     if (rc == 0 || (rc > 0 && !grow(&packing)))
@@ -388,4 +416,22 @@ int trv_packing_find(const trv_network_t *network, int root, int directions, trv
     const trv_tree_search_t search = {network, {moves ? 0 : root, directions}, search_trees};
     const int trees = trv_tree_cache_find(&search, edge);
     return trees > 0 && moves ? move_trees(&network->torus, root, trees, edge) : trees;
+}
+
+double trv_packing_slowness(const trv_network_t *network, int directions, int trees, const trv_tree_edge_t *edge)
+{
+    const size_t ranks = (size_t)network->torus.ranks;
+    double slowest = 1;
+    for (int i = 0; i < network->slow_links; i++) {
+        const trv_slow_link_t *slow = &network->slow_link[i];
+        const int other = trv_torus_neighbour(&network->torus, slow->rank, slow->port);
+        for (int t = 0; t < trees; t++) {
+            const trv_tree_edge_t *to = &edge[(size_t)t * ranks + (size_t)other];
+            const trv_tree_edge_t *from = &edge[(size_t)t * ranks + (size_t)slow->rank];
+            if ((directions & TRV_FROM_ROOT && to->parent == slow->rank && to->port == slow->port) ||
+                (directions & TRV_TO_ROOT && from->parent == other && from->port == (slow->port ^ 1)))
+                slowest = fmax(slowest, slow->factor);
+        }
+    }
+    return slowest;
 }

@@ -2,9 +2,9 @@
  * Runs with blocks of different sizes. The program is that of equal blocks; only the sizes that are computed from it
  * differ.
  *
- * A chunk consists of the same elements of every block: chunk c has the elements c * E to (c + 1) * E - 1 of each block
- * that has so many, where E depends on the largest block. Chunks therefore differ in their sizes, so each lane has sizes
- * of its own, which are computed when it begins a chunk; they are kept for later chunks and runs with the same sizes.
+ * Chunk c has the elements c * E to (c + 1) * E - 1 of every block, as far as the block has them; E depends on the
+ * largest block. Chunks therefore differ in their sizes, so each lane has sizes of its own, which are computed when it
+ * begins a chunk; they are kept for later chunks and runs with the same sizes.
  */
 #include <stdlib.h>
 #include <string.h>

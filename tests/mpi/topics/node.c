@@ -193,7 +193,12 @@ static void world_begin(world_t *world, const char *algorithm, size_t chunk_byte
         expect(trv_plan_create(&world->plan, world->schedule, test_rank % nodes, 0, &elements,
                                trv_mpi_channel_transport(world->channel), &options) == 0,
                "%s", trv_last_error());
-    expect(trv_mpi_node_run_create(&world->run, world->node, &elements, world->plan, true) == 0, "a run");
+    expect(trv_mpi_node_run_create(&world->run, world->node,
+                                   &(trv_mpi_node_call_t){.collective = TRV_ALLREDUCE,
+                                                          .elements = elements,
+                                                          .plan = world->plan,
+                                                          .shared = true}) == 0,
+           "a run");
 }
 
 static void world_end(world_t *world)
