@@ -189,7 +189,7 @@ static int measure_plan(const char *name, const trv_torus_t *torus, const char *
 static bool describes_network(const char *name, trv_collective_t collective)
 {
     return trv_collective_has_root(collective) || trv_collective_shape(collective)->exchanges ||
-           strcmp(name, "trivance-l-gathered") == 0 || strcmp(name, "disjoint-trees") == 0;
+           strcmp(name, "trivance-l-gathered") == 0 || strcmp(name, "spanning-trees") == 0;
 }
 
 static int measure_plans(const trv_torus_t *torus, const char *torus_text)

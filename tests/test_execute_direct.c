@@ -241,7 +241,7 @@ static void expect_error(int rc, int code, const char *words)
 {
     assert_int_equal(rc, code);
     if (!strstr(trv_last_error(), words))
-        fail_msg("'%s' does not say '%s'", trv_last_error(), words);
+        fail_msg("'%s' does not contain '%s'", trv_last_error(), words);
 }
 
 static void test_errors(void **state)

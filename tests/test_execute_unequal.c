@@ -316,7 +316,7 @@ static void refuse(trv_plan_t *plan, const size_t *count, const size_t *displace
     uint32_t in[4] = {0}, out[16];
     assert_int_equal(trv_plan_start_blocks(plan, count, displacement, in, out), code);
     if (!strstr(trv_last_error(), words))
-        fail_msg("'%s' does not say '%s'", trv_last_error(), words);
+        fail_msg("'%s' does not contain '%s'", trv_last_error(), words);
 }
 
 static void test_refused(void **state)

@@ -74,8 +74,8 @@ typedef struct trv_elements {
 typedef struct trv_plan_options {
     size_t size;        /* of this struct, as the caller knows it: begin with {TRV_PLAN_OPTIONS} */
     size_t chunk_bytes; /* approximate bytes of the vector per chunk; 0: the library chooses */
-    bool check;         /* debug: ranks compare count, element size, collective and algorithm before every run; all
-                           return TRV_ERR_INVALID if these differ */
+    bool check;         /* debug: ranks compare count (or sizes of blocks), element size, collective and algorithm
+                           before every run; all return TRV_ERR_INVALID if these differ */
     /* Allocate and free the scratch memory of a run. A run that needs scratch allocates it at its start, aligned to
      * 64 bytes, and frees it at its end; after a failed run it is not freed if a send may still read it
      * (trv_transport_t.cancel). A result of NULL means out of memory. Without these functions the plan allocates

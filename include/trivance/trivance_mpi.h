@@ -84,6 +84,18 @@ TRV_API int TRV_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
 TRV_API int TRV_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                            MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 
+/* As MPI_Reduce_scatter and MPI_Allgatherv: a count per rank, the same list on all ranks. Schedules are selected by the
+ * total size. Displacements may differ between ranks. */
+TRV_API int TRV_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
+                               MPI_Op op, MPI_Comm comm);
+TRV_API int TRV_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                           const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm);
+TRV_API int TRV_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
+                                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+TRV_API int TRV_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                             const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                             MPI_Comm comm);
+
 /* As MPI_Barrier; executed as an AllReduce of one byte. */
 TRV_API int TRV_Barrier(MPI_Comm comm);
 
@@ -122,6 +134,11 @@ TRV_API int TRV_Iscatter(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
                          MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, TRV_Request *request);
 TRV_API int TRV_Ialltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                           MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, TRV_Request *request);
+TRV_API int TRV_Ireduce_scatter(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
+                                MPI_Op op, MPI_Comm comm, TRV_Request *request);
+TRV_API int TRV_Iallgatherv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                            const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
+                            TRV_Request *request);
 /* Runs a schedule if an AllReduce of one MPI_BYTE with MPI_BOR, or a TRV_Barrier, was decided before. */
 TRV_API int TRV_Ibarrier(MPI_Comm comm, TRV_Request *request);
 
@@ -147,6 +164,12 @@ TRV_API int TRV_Scatter_init(const void *sendbuf, MPI_Count sendcount, MPI_Datat
 TRV_API int TRV_Alltoall_init(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                               MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                               TRV_Request *request);
+TRV_API int TRV_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
+                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                    TRV_Request *request);
+TRV_API int TRV_Allgatherv_init(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                                const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                                MPI_Comm comm, MPI_Info info, TRV_Request *request);
 TRV_API int TRV_Barrier_init(MPI_Comm comm, MPI_Info info, TRV_Request *request);
 
 /* Starts a persistent request. MPI_ERR_REQUEST if it is active or not persistent. */

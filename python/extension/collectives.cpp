@@ -3,7 +3,9 @@
  */
 #include "group.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <numeric>
 
 namespace trivance
 {
@@ -79,11 +81,17 @@ static void require_multiple(const char *call, const char *whole_is, const at::T
             whole.sizes(), " and ", part.scalar_type(), " of ", part.sizes());
 }
 
+static bool all_equal(const Sizes &sizes)
+{
+    return std::all_of(sizes.begin(), sizes.end(), [&](size_t size) { return size == sizes[0]; });
+}
+
 /* ---- Reduce-Scatter ---------------------------------------------------------------------------------------------- */
 
-/* The results of several outputs are contiguous, in their order. */
+/* The results of several outputs are contiguous, in their order. `sizes`: the elements of each rank's part; if empty, the
+ * parts are equal. */
 WorkPtr Group::scatter_sum(const char *call, c10d::OpType type, Tensors outputs, const at::Tensor &whole,
-                           const Reduction &reduction, Milliseconds timeout)
+                           const Sizes &sizes, const Reduction &reduction, Milliseconds timeout)
 {
     int64_t elements = 0;
     for (const at::Tensor &output : outputs)
@@ -98,9 +106,13 @@ WorkPtr Group::scatter_sum(const char *call, c10d::OpType type, Tensors outputs,
         finish_mean(reduction, buffer, ranks);
         copy_to_each(outputs, buffer);
     };
+    const void *from = whole.data_ptr();
+    void *to = buffer.data_ptr();
     check(operation, call,
-          trv_net_reduce_scatter_start(engine_->world(), whole.data_ptr(), buffer.data_ptr(),
-                                       static_cast<size_t>(elements), reduction.type, reduction.op, operation->add()));
+          all_equal(sizes) ? trv_net_reduce_scatter_start(engine_->world(), from, to, static_cast<size_t>(elements),
+                                                          reduction.type, reduction.op, operation->add())
+                           : trv_net_reduce_scatterv_start(engine_->world(), from, to, sizes.data(), nullptr,
+                                                           reduction.type, reduction.op, operation->add()));
     return begin(operation);
 }
 
@@ -113,11 +125,14 @@ WorkPtr Group::reduce_scatter(Tensors &outputs, std::vector<Tensors> &inputs, co
             " tensors, one for each rank");
     const Reduction reduction = reduction_of(call, options.reduceOp, output.scalar_type(), narrow_);
     Tensors parts;
+    Sizes sizes;
     for (const at::Tensor &input : inputs[0]) {
-        require_same_size(call, input, output);
+        require_same_type(call, input, output);
         parts.push_back(flat_of(input, reduction.dtype).view(-1));
+        sizes.push_back(static_cast<size_t>(input.numel()));
     }
-    return scatter_sum(call, c10d::OpType::REDUCE_SCATTER, {output}, at::cat(parts), reduction, options.timeout);
+    require_same_size(call, inputs[0][static_cast<size_t>(rank_)], output);
+    return scatter_sum(call, c10d::OpType::REDUCE_SCATTER, {output}, at::cat(parts), sizes, reduction, options.timeout);
 }
 
 WorkPtr Group::_reduce_scatter_base(at::Tensor &output, at::Tensor &input, const c10d::ReduceScatterOptions &options)
@@ -128,8 +143,8 @@ WorkPtr Group::_reduce_scatter_base(at::Tensor &output, at::Tensor &input, const
     require_dense(call, input);
     require_multiple(call, "input", input, "output", output, size_);
     const Reduction reduction = reduction_of(call, options.reduceOp, output.scalar_type(), narrow_);
-    return scatter_sum(call, c10d::OpType::_REDUCE_SCATTER_BASE, {output}, flat_of(input, reduction.dtype), reduction,
-                       options.timeout);
+    return scatter_sum(call, c10d::OpType::_REDUCE_SCATTER_BASE, {output}, flat_of(input, reduction.dtype), {},
+                       reduction, options.timeout);
 }
 
 /* The send buffer is ordered by rank: for each rank, its parts of all inputs. */
@@ -154,7 +169,8 @@ WorkPtr Group::reduce_scatter_tensor_coalesced(Tensors &outputs, Tensors &inputs
             const at::Tensor flat = flat_of(inputs[i], reduction.dtype).view(-1);
             parts.push_back(flat.narrow(0, r * outputs[i].numel(), outputs[i].numel()));
         }
-    return scatter_sum(call, c10d::OpType::_REDUCE_SCATTER_BASE, outputs, at::cat(parts), reduction, options.timeout);
+    return scatter_sum(call, c10d::OpType::_REDUCE_SCATTER_BASE, outputs, at::cat(parts), {}, reduction,
+                       options.timeout);
 }
 
 /* ---- AllGather of bytes ------------------------------------------------------------------------------------------ */
@@ -172,17 +188,29 @@ WorkPtr Group::allgather(std::vector<Tensors> &outputs, Tensors &inputs, const c
     only_tensor(call, inputs);
     require(outputs.size() == 1 && outputs[0].size() == static_cast<size_t>(size_), call, "expected a list of ", size_,
             " tensors, one for each rank");
-    const at::Tensor flat = flat_of(inputs[0]), whole = flat_like(flat, flat.numel() * size_, flat.scalar_type());
-    for (const at::Tensor &output : outputs[0])
-        require_same_size(call, output, inputs[0]);
+    int64_t elements = 0;
+    Sizes bytes;
+    for (const at::Tensor &output : outputs[0]) {
+        require_same_type(call, output, inputs[0]);
+        elements += output.numel();
+        bytes.push_back(bytes_of(output));
+    }
+    require_same_size(call, outputs[0][static_cast<size_t>(rank_)], inputs[0]);
+    const at::Tensor flat = flat_of(inputs[0]), whole = flat_like(flat, elements, flat.scalar_type());
     auto operation = make(call, c10d::OpType::ALLGATHER, options.timeout, outputs[0]);
     operation->keep_alive(flat);
     operation->keep_alive(whole);
     operation->finish_results = [list = outputs[0], whole]() mutable {
-        for (size_t r = 0; r < list.size(); r++)
-            copy_to(list[r], whole.narrow(0, static_cast<int64_t>(r) * list[r].numel(), list[r].numel()));
+        int64_t at = 0;
+        for (at::Tensor &output : list) {
+            copy_to(output, whole.narrow(0, at, output.numel()));
+            at += output.numel();
+        }
     };
-    check(operation, call, gather_bytes(*engine_, flat, whole, operation->add()));
+    check(operation, call,
+          all_equal(bytes) ? gather_bytes(*engine_, flat, whole, operation->add())
+                           : trv_net_allgatherv_start(engine_->world(), flat.data_ptr(), whole.data_ptr(), bytes.data(),
+                                                      nullptr, TRV_UINT8, operation->add()));
     return begin(operation);
 }
 
@@ -361,7 +389,7 @@ WorkPtr Group::scatter(Tensors &outputs, std::vector<Tensors> &inputs, const c10
     return begin(operation);
 }
 
-/* ---- All-to-All of equal parts ----------------------------------------------------------------------------------- */
+/* ---- All-to-All -------------------------------------------------------------------------------------------------- */
 
 WorkPtr Group::alltoall_equal(at::Tensor &output, const at::Tensor &input, Milliseconds timeout)
 {
@@ -381,6 +409,110 @@ WorkPtr Group::alltoall_equal(at::Tensor &output, const at::Tensor &input, Milli
           trv_net_alltoall_start(engine_->world(), flat.data_ptr(), buffer.data_ptr(),
                                  bytes_of(buffer) / static_cast<size_t>(size_), TRV_UINT8, operation->add()));
     return begin(operation);
+}
+
+/* Sends sent[r] bytes of `flat` to rank r, and receives received[r] bytes of `whole` from it; parts are one after the
+ * other. */
+WorkPtr Group::exchange(const char *call, c10d::OpType type, Tensors results, const at::Tensor &flat, const Sizes &sent,
+                        const at::Tensor &whole, const Sizes &received, std::function<void()> finish_results,
+                        Milliseconds timeout)
+{
+    auto operation = make(call, type, timeout, std::move(results));
+    operation->keep_alive(flat);
+    operation->keep_alive(whole);
+    operation->finish_results = std::move(finish_results);
+    check(operation, call,
+          trv_net_alltoallv_start(engine_->world(), flat.data_ptr(), sent.data(), nullptr, whole.data_ptr(),
+                                  received.data(), nullptr, TRV_UINT8, operation->add()));
+    return begin(operation);
+}
+
+static Sizes bytes_of_each(const Tensors &tensors)
+{
+    Sizes sizes;
+    for (const at::Tensor &tensor : tensors)
+        sizes.push_back(bytes_of(tensor));
+    return sizes;
+}
+
+static at::Tensor bytes_for(const at::Tensor &model, const Sizes &sizes)
+{
+    return flat_like(model, static_cast<int64_t>(std::accumulate(sizes.begin(), sizes.end(), size_t{0})), at::kByte);
+}
+
+WorkPtr Group::alltoall(Tensors &outputs, Tensors &inputs, const c10d::AllToAllOptions &options)
+{
+    static const char *const call = "all_to_all";
+    at::NoGradGuard guard;
+    require(outputs.size() == static_cast<size_t>(size_) && inputs.size() == static_cast<size_t>(size_), call,
+            "both lists must have ", size_, " tensors, one for each rank, not ", inputs.size(), " inputs and ",
+            outputs.size(), " outputs");
+    for (const Tensors *list : {&outputs, &inputs})
+        for (const at::Tensor &tensor : *list)
+            require_dense(call, tensor);
+    const Sizes sent = bytes_of_each(inputs), received = bytes_of_each(outputs);
+    const at::Tensor flat = bytes_for(inputs[0], sent), whole = bytes_for(outputs[0], received);
+    auto *to = static_cast<uint8_t *>(flat.data_ptr());
+    for (const at::Tensor &input : inputs) {
+        if (input.numel() > 0)
+            std::memcpy(to, flat_of(input).data_ptr(), bytes_of(input));
+        to += bytes_of(input);
+    }
+    return exchange(
+        call, c10d::OpType::ALLTOALL, outputs, flat, sent, whole, received,
+        [outputs, whole]() mutable {
+            const auto *from = static_cast<const uint8_t *>(whole.data_ptr());
+            for (at::Tensor &output : outputs) {
+                const at::Tensor part = buffer_for(output);
+                if (part.numel() > 0)
+                    std::memcpy(part.data_ptr(), from, bytes_of(part));
+                copy_to(output, part);
+                from += bytes_of(part);
+            }
+        },
+        options.timeout);
+}
+
+// The bytes of the parts of a tensor along its first dimension; of equal size if `lengths` is empty.
+static Sizes bytes_of_parts(const at::Tensor &tensor, const std::vector<int64_t> &lengths, int ranks)
+{
+    static const char *const call = "all_to_all_single";
+    require_dense(call, tensor);
+    require(tensor.dim() > 0, call, "the tensor is divided along its first dimension, and a scalar has none");
+    const int64_t length = tensor.size(0);
+    if (lengths.empty())
+        require(length % ranks == 0, call, "the first dimension, ", length, ", is not a multiple of the ", ranks,
+                " ranks; pass the sizes of the parts");
+    const std::vector<int64_t> part = lengths.empty() ? std::vector<int64_t>(ranks, length / ranks) : lengths;
+    const int64_t sum = std::accumulate(part.begin(), part.end(), int64_t{0});
+    require(part.size() == static_cast<size_t>(ranks) && sum == length, call, "expected ", ranks,
+            " sizes of parts that add up to the first dimension, ", length, ", not ", part.size(), " that add up to ",
+            sum);
+    Sizes bytes;
+    for (const int64_t at : part) {
+        require(at >= 0, call, "the size of a part is ", at, "; sizes are at least 0");
+        bytes.push_back(length > 0 ? static_cast<size_t>(at) * (bytes_of(tensor) / static_cast<size_t>(length)) : 0);
+    }
+    return bytes;
+}
+
+WorkPtr Group::alltoall_base(at::Tensor &output, at::Tensor &input, std::vector<int64_t> &output_sizes,
+                             std::vector<int64_t> &input_sizes, const c10d::AllToAllOptions &options)
+{
+    static const char *const call = "all_to_all_single";
+    at::NoGradGuard guard;
+    const Sizes received = bytes_of_parts(output, output_sizes, size_),
+                sent = bytes_of_parts(input, input_sizes, size_);
+    require(output.scalar_type() == input.scalar_type(), call, "input and output must have the same type");
+    if (output_sizes.empty() && input_sizes.empty())
+        return alltoall_equal(output, input, options.timeout);
+    at::Tensor flat = flat_of(input);
+    const at::Tensor whole = buffer_for(output);
+    if (overlap(whole, flat))
+        flat = flat.clone();
+    return exchange(
+        call, c10d::OpType::ALLTOALL_BASE, {output}, flat, sent, whole, received,
+        [output, whole]() mutable { copy_to(output, whole); }, options.timeout);
 }
 
 /* ---- Barriers ---------------------------------------------------------------------------------------------------- */

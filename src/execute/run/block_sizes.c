@@ -24,17 +24,17 @@ static bool is_ascending(const trv_block_sizes_t *sizes)
 }
 
 /* An error if blocks overlap. */
-static int check_disjoint(const trv_block_sizes_t *sizes, trv_span_t *span)
+static int check_disjoint(const trv_block_sizes_t *sizes, trv_range_t *range)
 {
-    size_t spans = 0;
+    size_t ranges = 0;
     for (int r = 0; r < sizes->ranks; r++)
         if (sizes->count[r] > 0)
-            span[spans++] = (trv_span_t){sizes->displacement[r], sizes->displacement[r] + sizes->count[r]};
-    const size_t overlap = trv_spans_overlap(span, spans);
-    return overlap ? trv_fail_blocks(span[overlap].begin, span[overlap - 1].end) : 0;
+            range[ranges++] = (trv_range_t){sizes->displacement[r], sizes->displacement[r] + sizes->count[r]};
+    const size_t overlap = trv_ranges_overlap(range, ranges);
+    return overlap ? trv_fail_blocks(range[overlap].begin, range[overlap - 1].end) : 0;
 }
 
-int trv_blocks_check(const trv_block_sizes_t *sizes, trv_span_t *span, size_t *largest, size_t *extent)
+int trv_blocks_check(const trv_block_sizes_t *sizes, trv_range_t *range, size_t *largest, size_t *extent)
 {
     const size_t elements_max = SIZE_MAX / 4 / sizes->element_size;
     size_t total = 0;
@@ -54,10 +54,10 @@ int trv_blocks_check(const trv_block_sizes_t *sizes, trv_span_t *span, size_t *l
     if (!sizes->displacement || is_ascending(sizes) ||
         !trv_holds_all_blocks(trv_collective_shape(sizes->collective)->after, sizes->is_root))
         return 0;
-    trv_span_t *allocated = span ? NULL : malloc((size_t)sizes->ranks * sizeof *span);
-    if (!span && !allocated)
+    trv_range_t *allocated = range ? NULL : malloc((size_t)sizes->ranks * sizeof *range);
+    if (!range && !allocated)
         return trv_fail_memory();
-    const int rc = check_disjoint(sizes, span ? span : allocated);
+    const int rc = check_disjoint(sizes, range ? range : allocated);
     free(allocated);
     return rc;
 }

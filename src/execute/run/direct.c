@@ -17,7 +17,7 @@
 #include "base/abandon.h"
 #include "base/error.h"
 #include "execute/run/arguments.h"
-#include "execute/run/spans.h"
+#include "execute/run/ranges.h"
 #include "torus/torus.h"
 
 enum { EMPTY_POLLS_MAX = 16, SEND = 0, RECEIVE = 1, SIDES = 2, ALIGNMENT = 64 };
@@ -34,8 +34,8 @@ typedef struct side {
     int next;         /* the next step whose message is not posted */
     int pending;      /* number of messages in flight; per slot, their peers or -1: */
     int peer[TRV_DIRECT_WINDOW];
-    trv_span_t *span; /* scratch buffer */
-    size_t spans;
+    trv_range_t *range; /* scratch buffer */
+    size_t ranges;
 } side_t;
 
 typedef enum direct_state { DIRECT_NEW, DIRECT_RUNNING, DIRECT_IDLE, DIRECT_FAILED } direct_state_t;
@@ -63,8 +63,8 @@ static int direct_allocate(trv_direct_t *direct)
     for (int s = 0; s < SIDES; s++) {
         side_t *side = &direct->side[s];
         side->extent = calloc(n, sizeof *side->extent);
-        side->span = malloc(n * sizeof *side->span);
-        if (!side->extent || !side->span)
+        side->range = malloc(n * sizeof *side->range);
+        if (!side->extent || !side->range)
             return trv_fail_memory();
         for (int slot = 0; slot < TRV_DIRECT_WINDOW; slot++)
             side->peer[slot] = -1;
@@ -168,7 +168,7 @@ void trv_direct_destroy(trv_direct_t *direct)
         direct->transport.close(direct->transport.context, direct->handle);
     for (int s = 0; s < SIDES; s++) {
         free(direct->side[s].extent);
-        free(direct->side[s].span);
+        free(direct->side[s].range);
     }
     free(direct->scratch_memory);
     free(direct);
@@ -196,7 +196,7 @@ static int set_blocks(trv_direct_t *direct, int which, const void *data, size_t 
     side_t *side = &direct->side[which];
     const size_t elements_max = SIZE_MAX / 4 / size;
     size_t at = 0;
-    side->spans = 0;
+    side->ranges = 0;
     side->data = (char *)data;
     if (!blocks || !blocks->count)
         return trv_fail(TRV_ERR_ARGUMENT,
@@ -209,9 +209,9 @@ static int set_blocks(trv_direct_t *direct, int which, const void *data, size_t 
         at = begin + count;
         side->extent[r] = count > 0 ? (extent_t){begin * size, count * size} : (extent_t){0, 0};
         if (count > 0)
-            side->span[side->spans++] = (trv_span_t){begin * size, at * size};
+            side->range[side->ranges++] = (trv_range_t){begin * size, at * size};
     }
-    if (side->spans > 0 && !data)
+    if (side->ranges > 0 && !data)
         return trv_fail(TRV_ERR_ARGUMENT, "the %s buffer is NULL, but the count is not 0",
                         which == SEND ? "input" : "output");
     return 0;
@@ -222,12 +222,12 @@ static int set_single(trv_direct_t *direct, int which, const void *data, size_t 
 {
     side_t *side = &direct->side[which];
     memset(side->extent, 0, (size_t)direct->torus.ranks * sizeof *side->extent);
-    side->spans = count > 0;
+    side->ranges = count > 0;
     side->data = (char *)data;
     if (count > SIZE_MAX / 4 / size)
         return trv_fail_extent(direct->rank, count, size, 0);
     side->extent[peer].bytes = count * size;
-    side->span[0] = (trv_span_t){0, count * size};
+    side->range[0] = (trv_range_t){0, count * size};
     if (count > 0 && !data)
         return trv_fail(TRV_ERR_ARGUMENT, "the %s buffer is NULL, but the count is not 0",
                         which == SEND ? "input" : "output");
@@ -240,25 +240,25 @@ static void set_nothing(trv_direct_t *direct, int which)
     side_t *side = &direct->side[which];
     memset(side->extent, 0, (size_t)direct->torus.ranks * sizeof *side->extent);
     side->data = NULL;
-    side->spans = 0;
+    side->ranges = 0;
 }
 
 /* An error if blocks of the output overlap each other or the input. */
 static int check_disjoint(trv_direct_t *direct, size_t size)
 {
     side_t *in = &direct->side[SEND], *out = &direct->side[RECEIVE];
-    const size_t overlap = trv_spans_overlap(out->span, out->spans);
+    const size_t overlap = trv_ranges_overlap(out->range, out->ranges);
     if (overlap)
-        return trv_fail_blocks(out->span[overlap].begin / size, out->span[overlap - 1].end / size);
-    if (!in->spans || !out->spans)
+        return trv_fail_blocks(out->range[overlap].begin / size, out->range[overlap - 1].end / size);
+    if (!in->ranges || !out->ranges)
         return 0;
-    trv_spans_overlap(in->span, in->spans);               /* only sorts: blocks of an input may overlap */
-    for (size_t i = 0; i < in->spans + out->spans; i++) { /* as addresses */
-        trv_span_t *span = i < in->spans ? &in->span[i] : &out->span[i - in->spans];
-        const uintptr_t base = (uintptr_t)(i < in->spans ? in->data : out->data);
-        *span = (trv_span_t){base + span->begin, base + span->end};
+    trv_ranges_overlap(in->range, in->ranges);              /* only sorts: blocks of an input may overlap */
+    for (size_t i = 0; i < in->ranges + out->ranges; i++) { /* as addresses */
+        trv_range_t *range = i < in->ranges ? &in->range[i] : &out->range[i - in->ranges];
+        const uintptr_t base = (uintptr_t)(i < in->ranges ? in->data : out->data);
+        *range = (trv_range_t){base + range->begin, base + range->end};
     }
-    return trv_spans_meet(in->span, in->spans, out->span, out->spans) ? trv_fail_overlap() : 0;
+    return trv_ranges_meet(in->range, in->ranges, out->range, out->ranges) ? trv_fail_overlap() : 0;
 }
 
 /* ---- Messages ---------------------------------------------------------------------------------------------------- */

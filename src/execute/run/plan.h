@@ -12,7 +12,7 @@
 #include "execute/compile/program.h"
 #include "execute/compile/size.h"
 #include "execute/compile/walk.h"
-#include "execute/run/spans.h"
+#include "execute/run/ranges.h"
 
 /* The readiness entry of a lane's stage (paper appendix D): one bit per outstanding receive, valid for one generation
  * of the lane's buffers, that is, for one chunk of one run. The stage's work can be executed when no bit is set. */
@@ -72,7 +72,7 @@ typedef struct trv_lane_blocks {
 /* Blocks of different sizes (unequal.c), from the first start with such blocks on. */
 typedef struct trv_plan_blocks {
     size_t *count, *displacement; /* per block, in elements */
-    trv_span_t *span;             /* scratch buffer */
+    trv_range_t *range;           /* scratch buffer */
     size_t extent;                /* elements of a buffer that contains all blocks */
     trv_lane_blocks_t *lane;      /* per lane; the first `lanes` have been created */
     int lanes;

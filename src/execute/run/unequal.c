@@ -2,9 +2,9 @@
  * Runs with blocks of different sizes. The program is that of equal blocks; only the sizes that are computed from it
  * differ.
  *
- * A chunk consists of the same elements of every block: chunk c has the elements c * E to (c + 1) * E - 1 of each block
- * that has so many, where E depends on the largest block. Chunks therefore differ in their sizes, so each lane has sizes
- * of its own, which are computed when it begins a chunk; they are kept for later chunks and runs with the same sizes.
+ * Chunk c has the elements c * E to (c + 1) * E - 1 of every block, as far as the block has them; E depends on the
+ * largest block. Chunks therefore differ in their sizes, so each lane has sizes of its own, which are computed when it
+ * begins a chunk; they are kept for later chunks and runs with the same sizes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,9 +25,9 @@ static int blocks_create(trv_plan_blocks_t **created, int ranks, int lanes_max)
     if (!blocks)
         return trv_fail_memory();
     blocks->count = malloc(2 * n * sizeof *blocks->count);
-    blocks->span = malloc(n * sizeof *blocks->span);
+    blocks->range = malloc(n * sizeof *blocks->range);
     blocks->lane = calloc((size_t)lanes_max, sizeof *blocks->lane);
-    if (!blocks->count || !blocks->span || !blocks->lane)
+    if (!blocks->count || !blocks->range || !blocks->lane)
         return trv_fail_memory();
     blocks->displacement = blocks->count + n;
     return 0;
@@ -40,7 +40,7 @@ void trv_blocks_destroy(trv_plan_blocks_t *blocks)
     for (int i = 0; i < blocks->lanes; i++)
         trv_sized_clear(&blocks->lane[i].sized);
     free(blocks->lane);
-    free(blocks->span);
+    free(blocks->range);
     free(blocks->count);
     free(blocks);
 }
@@ -151,7 +151,7 @@ static int set_sizes(trv_plan_t *plan, const size_t *count, const size_t *displa
     trv_plan_blocks_t *blocks = plan->blocks;
     const trv_block_sizes_t sizes = sizes_of(plan, count, displacement);
     size_t largest, extent, at = 0;
-    int rc = trv_blocks_check(&sizes, blocks->span, &largest, &extent);
+    int rc = trv_blocks_check(&sizes, blocks->range, &largest, &extent);
     if (rc)
         return rc;
     for (int r = 0; r < plan->ranks; at += count[r++]) {

@@ -34,7 +34,7 @@ static void log_intercommunicator(MPI_Comm comm)
 static bool is_empty(const trv_mpi_call_t *call)
 {
     const trv_mpi_movement_t *movement = call->movement;
-    if (trv_collective_has_root(trv_mpi_call_collective(call)))
+    if (trv_collective_has_root(trv_mpi_call_collective(call)) || trv_mpi_call_counts(call))
         return false;
     return movement ? movement->recvcount == 0 && (movement->sendcount == 0 || movement->sendbuf == MPI_IN_PLACE)
                     : call->reduction->count == 0;
@@ -55,13 +55,13 @@ static int run_call(const trv_mpi_call_t *call, MPI_Comm comm)
     return code;
 }
 
-#define BLOCKING_AS(NAME, Name, FORM, COUNT)                                                                           \
-    int NAME(TRV_MPI_PARAMETERS_##FORM(COUNT, MPI_Aint))                                                               \
+#define BLOCKING_AS(NAME, Name, FORM, COUNT, DISPL)                                                                    \
+    int NAME(TRV_MPI_PARAMETERS_##FORM(COUNT, DISPL))                                                                  \
     {                                                                                                                  \
         return run_call(&(const trv_mpi_call_t)TRV_MPI_CALL_##Name, comm);                                             \
     }
-#define BLOCKING(Name, name, NAME, FORM) BLOCKING_AS(TRV_##Name, Name, FORM, int)
-#define LARGE(Name, name, NAME, FORM)    BLOCKING_AS(TRV_##Name##_c, Name, FORM, MPI_Count)
+#define BLOCKING(Name, name, NAME, FORM) BLOCKING_AS(TRV_##Name, Name, FORM, int, int)
+#define LARGE(Name, name, NAME, FORM)    BLOCKING_AS(TRV_##Name##_c, Name, FORM, MPI_Count, MPI_Aint)
 
 TRV_MPI_DISPATCHED(BLOCKING)
 TRV_MPI_DISPATCHED(LARGE)

@@ -6,6 +6,7 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
 #if defined(OPEN_MPI)
 #include <mpi-ext.h>
@@ -30,9 +31,11 @@ static const bool HAS_LARGE_COUNTS = false;
 #define HAS_INIT
 #define PMPI_Allreduce_init            PMPIX_Allreduce_init
 #define PMPI_Reduce_scatter_block_init PMPIX_Reduce_scatter_block_init
+#define PMPI_Reduce_scatter_init       PMPIX_Reduce_scatter_init
 #define PMPI_Reduce_init               PMPIX_Reduce_init
 #define PMPI_Bcast_init                PMPIX_Bcast_init
 #define PMPI_Allgather_init            PMPIX_Allgather_init
+#define PMPI_Allgatherv_init           PMPIX_Allgatherv_init
 #define PMPI_Gather_init               PMPIX_Gather_init
 #define PMPI_Scatter_init              PMPIX_Scatter_init
 #define PMPI_Alltoall_init             PMPIX_Alltoall_init
@@ -65,8 +68,8 @@ static int library_check(MPI_Count count)
 /* A collective that moves data, with one type, which plans use. */
 static trv_mpi_movement_t movement_of(const trv_mpi_reduction_t *a)
 {
-    return (trv_mpi_movement_t){a->collective, a->input,    a->output,   a->count,
-                                a->count,      a->datatype, a->datatype, a->root};
+    return (trv_mpi_movement_t){a->collective, a->input,    a->output, a->count, a->count,
+                                a->datatype,   a->datatype, a->root,   NULL};
 }
 
 static bool is_reduction(trv_collective_t collective) { return trv_collective_shape(collective)->reduces; }
@@ -131,33 +134,116 @@ int trv_mpi_library_start(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Reque
     return code == MPI_SUCCESS ? library_result(CALL_REDUCTION(NONBLOCKING, a, comm, request)) : code;
 }
 
-int trv_mpi_library_call(const trv_mpi_call_t *call, MPI_Comm comm)
+/* ---- Blocks of different sizes ----------------------------------------------------------------------------------- */
+
+/* Counts and displacements as the MPI library's functions take them. */
+#if MPI_VERSION >= 4
+typedef MPI_Count library_count_t;
+typedef MPI_Aint library_displacement_t;
+#else
+typedef int library_count_t, library_displacement_t;
+#endif
+typedef struct blocks {
+    library_count_t *count;
+    library_displacement_t *displacement; /* NULL: none */
+} blocks_t;
+
+/* The number of blocks: that of the ranks of the communicator, or of its other group. */
+static int count_blocks(MPI_Comm comm, int *blocks)
 {
-    return call->is_barrier ? library_result(PMPI_Barrier(comm))
-           : call->movement ? movement_run(call->movement, comm)
-                            : trv_mpi_library_run(call->reduction, comm);
+    int inter = 0, code = PMPI_Comm_test_inter(comm, &inter);
+    if (code == MPI_SUCCESS)
+        code = inter ? PMPI_Comm_remote_size(comm, blocks) : PMPI_Comm_size(comm, blocks);
+    return code == MPI_SUCCESS ? MPI_SUCCESS : library_result(code);
 }
 
-int trv_mpi_library_call_start(const trv_mpi_call_t *call, MPI_Comm comm, MPI_Request *request)
+/* Converts the counts of a call, in memory that the caller frees (blocks->count). MPI_SUCCESS or an error class. */
+static int convert_counts(const trv_mpi_call_t *call, MPI_Comm comm, blocks_t *blocks)
 {
+    const trv_mpi_counts_t *counts = trv_mpi_call_counts(call);
+    int ranks = 0, code = count_blocks(comm, &ranks);
+    *blocks = (blocks_t){NULL, NULL};
+    if (code != MPI_SUCCESS)
+        return code;
+    if (!counts->count || (!counts->displacement && counts->displacement_bytes > 0))
+        return trv_fail(TRV_ERR_ARGUMENT, "the array of counts or displacements is NULL"), MPI_ERR_ARG;
+    const size_t count_bytes = ((size_t)ranks * sizeof(library_count_t) + 15) / 16 * 16;
+    blocks->count = malloc(count_bytes + (size_t)ranks * sizeof(library_displacement_t));
+    if (!blocks->count)
+        return trv_fail_memory(), MPI_ERR_NO_MEM;
+    if (counts->displacement)
+        blocks->displacement = (library_displacement_t *)(void *)((char *)blocks->count + count_bytes);
+    for (int r = 0; r < ranks && code == MPI_SUCCESS; r++) {
+        const MPI_Aint at = counts->displacement ? trv_mpi_displacement_at(counts, r) : 0;
+        code = library_check(trv_mpi_count_at(counts, r));
+        if (code == MPI_SUCCESS)
+            code = library_check(at < 0 ? -at : at);
+        blocks->count[r] = (library_count_t)trv_mpi_count_at(counts, r);
+        if (blocks->displacement)
+            blocks->displacement[r] = (library_displacement_t)at;
+    }
+    return code;
+}
+
+#define CALL_BLOCKS(FORM, call, blocks, ...)                                                                           \
+    ((call)->movement                                                                                                  \
+         ? FORM(Allgatherv, allgatherv)((call)->movement->sendbuf, COUNT((call)->movement->sendcount),                 \
+                                        (call)->movement->sendtype, (call)->movement->recvbuf, (blocks).count,         \
+                                        (blocks).displacement, (call)->movement->recvtype, __VA_ARGS__)                \
+         : FORM(Reduce_scatter, reduce_scatter)((call)->reduction->input, (call)->reduction->output, (blocks).count,   \
+                                                (call)->reduction->datatype, (call)->reduction->op, __VA_ARGS__))
+
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
+
+static int blocks_run(const trv_mpi_call_t *call, MPI_Comm comm)
+{
+    blocks_t blocks;
+    int code = convert_counts(call, comm, &blocks);
+    if (code == MPI_SUCCESS)
+        code = library_result(CALL_BLOCKS(BLOCKING, call, blocks, comm));
+    free(blocks.count);
+    return code;
+}
+
+int trv_mpi_library_call(const trv_mpi_call_t *call, MPI_Comm comm)
+{
+    return call->is_barrier            ? library_result(PMPI_Barrier(comm))
+           : trv_mpi_call_counts(call) ? blocks_run(call, comm)
+           : call->movement            ? movement_run(call->movement, comm)
+                                       : trv_mpi_library_run(call->reduction, comm);
+}
+
+int trv_mpi_library_call_start(const trv_mpi_call_t *call, MPI_Comm comm, MPI_Request *request, void **converted)
+{
+    *converted = NULL;
+    if (trv_mpi_call_counts(call)) {
+        blocks_t blocks;
+        const int code = convert_counts(call, comm, &blocks);
+        *converted = blocks.count;
+        return code == MPI_SUCCESS ? library_result(CALL_BLOCKS(NONBLOCKING, call, blocks, comm, request)) : code;
+    }
     return call->is_barrier ? library_result(PMPI_Ibarrier(comm, request))
            : call->movement ? movement_start(call->movement, comm, request)
                             : trv_mpi_library_start(call->reduction, comm, request);
 }
 
-/* ---- Persistent calls -------------------------------------------------------------------------------------------- */
-
-int trv_mpi_library_call_init(const trv_mpi_call_t *call, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int trv_mpi_library_call_init(const trv_mpi_call_t *call, MPI_Comm comm, MPI_Info info, MPI_Request *request,
+                              void **converted)
 {
-    int code = call->is_barrier ? MPI_SUCCESS
-               : call->movement ? check_counts(call->movement, comm)
-                                : library_check(call->reduction->count);
+    blocks_t blocks = {NULL, NULL};
+    const bool has_counts = trv_mpi_call_counts(call);
+    int code = has_counts         ? convert_counts(call, comm, &blocks)
+               : call->is_barrier ? MPI_SUCCESS
+               : call->movement   ? check_counts(call->movement, comm)
+                                  : library_check(call->reduction->count);
+    *converted = blocks.count;
     if (code != MPI_SUCCESS)
         return code;
 #if defined(HAS_INIT)
-    code = call->is_barrier ? PMPI_Barrier_init(comm, info, request)
-           : call->movement ? CALL_MOVEMENT(PERSISTENT, call->movement, comm, info, request)
-                            : CALL_REDUCTION(PERSISTENT, call->reduction, comm, info, request);
+    code = has_counts         ? CALL_BLOCKS(PERSISTENT, call, blocks, comm, info, request)
+           : call->is_barrier ? PMPI_Barrier_init(comm, info, request)
+           : call->movement   ? CALL_MOVEMENT(PERSISTENT, call->movement, comm, info, request)
+                              : CALL_REDUCTION(PERSISTENT, call->reduction, comm, info, request);
 #else
     (void)info, (void)request;
     code = MPI_ERR_UNSUPPORTED_OPERATION;

@@ -22,6 +22,7 @@
 struct trv_mpi_handle {
     trv_mpi_request_t *scheduled;
     MPI_Request library;
+    void *counts; /* converted for `library`, which owns them until the end */
     bool persistent;
     bool started; /* and its completion has not been returned to the program yet */
 };
@@ -36,20 +37,20 @@ typedef struct call {
 
 /* ---- Creating ---------------------------------------------------------------------------------------------------- */
 
-static int fall_back(const call_t *call, MPI_Request *request)
+static int fall_back(const call_t *call, TRV_Request handle)
 {
-    return call->persistent ? trv_mpi_library_call_init(call->call, call->comm, call->info, request)
-                            : trv_mpi_library_call_start(call->call, call->comm, request);
+    return call->persistent
+               ? trv_mpi_library_call_init(call->call, call->comm, call->info, &handle->library, &handle->counts)
+               : trv_mpi_library_call_start(call->call, call->comm, &handle->library, &handle->counts);
 }
 
-static int begin_on_state(trv_mpi_state_t *state, const call_t *call, const trv_mpi_request_spec_t *spec,
-                          TRV_Request handle)
+static int begin_on_state(trv_mpi_state_t *state, const call_t *call, trv_mpi_request_spec_t *spec, TRV_Request handle)
 {
     int code = trv_mpi_make_request(&handle->scheduled, state, spec, call->persistent);
     if (code < 0)
         return trv_mpi_class(code);
     if (!handle->scheduled)
-        return fall_back(call, &handle->library);
+        return fall_back(call, handle);
     if (!call->persistent)
         trv_mpi_request_start(handle->scheduled);
     return MPI_SUCCESS;
@@ -66,6 +67,7 @@ static bool is_inter(MPI_Comm comm)
 static bool make_spec(const call_t *call, const trv_mpi_state_t *state, trv_mpi_request_spec_t *spec, int *code)
 {
     int rank = 0, ranks = 0;
+    spec->arguments.blocks = NULL;
     if (state)
         return trv_mpi_make_request_spec(call->call, state->rank, state->ranks, spec, code);
     if (PMPI_Comm_rank(call->comm, &rank) != MPI_SUCCESS || PMPI_Comm_size(call->comm, &ranks) != MPI_SUCCESS) {
@@ -73,6 +75,34 @@ static bool make_spec(const call_t *call, const trv_mpi_state_t *state, trv_mpi_
         return *code = MPI_ERR_COMM, false;
     }
     return trv_mpi_make_request_spec(call->call, rank, ranks, spec, code);
+}
+
+/* Breaks the communicator on a rank without memory, because the other ranks may wait for it in their requests. */
+static int fail_memory(trv_mpi_state_t *state)
+{
+    return trv_mpi_class(state && trv_mpi_dispatches(state) ? trv_mpi_state_fail_memory(state) : trv_fail_memory());
+}
+
+/* Creates the handle of a call. `spec` is NULL on an intercommunicator; `has_elements` is then set. */
+static int handle_create(const call_t *call, trv_mpi_state_t *state, trv_mpi_request_spec_t *spec, bool has_elements,
+                         TRV_Request *request)
+{
+    int code = MPI_SUCCESS;
+    TRV_Request handle = malloc(sizeof *handle);
+    if (!handle)
+        return fail_memory(has_elements ? state : NULL);
+    *handle = (struct trv_mpi_handle){.library = MPI_REQUEST_NULL,
+                                      .persistent = call->persistent,
+                                      .started = !call->persistent};
+    if (has_elements)
+        code = state && trv_mpi_dispatches(state) ? begin_on_state(state, call, spec, handle) : fall_back(call, handle);
+    if (code == MPI_SUCCESS) {
+        *request = handle;
+        return MPI_SUCCESS;
+    }
+    free(handle->counts);
+    free(handle);
+    return code;
 }
 
 static int handle_begin(const call_t *call, TRV_Request *request)
@@ -87,31 +117,16 @@ static int handle_begin(const call_t *call, TRV_Request *request)
     trv_mpi_request_spec_t spec;
     trv_mpi_state_t *state = NULL;
     int code = MPI_SUCCESS;
-    bool has_elements = true;
     if (!trv_mpi_state_known(call->comm, &state))
         state = NULL;
-    if (state || !is_inter(call->comm)) {
-        has_elements = make_spec(call, state, &spec, &code);
-        if (code != MPI_SUCCESS || (!has_elements && !call->persistent))
-            return code;
-    }
-    TRV_Request handle = malloc(sizeof *handle);
-    if (!handle) {
-        code = trv_mpi_class(trv_fail_memory());
-        if (has_elements && state && trv_mpi_dispatches(state))
-            trv_mpi_state_fail_memory(state); /* the other ranks may wait for this one in their requests */
-        return code;
-    }
-    *handle = (struct trv_mpi_handle){.library = MPI_REQUEST_NULL,
-                                      .persistent = call->persistent,
-                                      .started = !call->persistent};
-    if (has_elements)
-        code = state && trv_mpi_dispatches(state) ? begin_on_state(state, call, &spec, handle)
-                                                  : fall_back(call, &handle->library);
-    if (code == MPI_SUCCESS)
-        *request = handle;
-    else
-        free(handle);
+    if (!state && is_inter(call->comm))
+        return handle_create(call, NULL, NULL, true, request);
+    const bool has_elements = make_spec(call, state, &spec, &code);
+    if (code == MPI_ERR_NO_MEM)
+        code = fail_memory(state);
+    else if (code == MPI_SUCCESS && (has_elements || call->persistent))
+        code = handle_create(call, state, &spec, has_elements, request);
+    trv_mpi_arguments_clear(&spec.arguments);
     return code;
 }
 
@@ -162,6 +177,7 @@ static void handle_free(TRV_Request *request)
 {
     if ((*request)->scheduled)
         trv_mpi_request_free((*request)->scheduled);
+    free((*request)->counts);
     free(*request);
     *request = TRV_REQUEST_NULL;
 }

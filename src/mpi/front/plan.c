@@ -175,7 +175,7 @@ static int plan_create(trv_mpi_state_t *state, const trv_mpi_arguments_t *argume
 static int plan_create_checked(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, MPI_Comm comm, int fault,
                                TRV_Plan *plan)
 {
-    int code = state && trv_mpi_settings()->check ? trv_mpi_compare_calls(state, arguments, 0, fault) : fault;
+    int code = state && trv_mpi_settings()->check ? trv_mpi_compare_calls(state, arguments, fault) : fault;
     return code == MPI_SUCCESS ? plan_create(state, arguments, comm, plan) : code;
 }
 

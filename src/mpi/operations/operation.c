@@ -154,6 +154,9 @@ int trv_mpi_operation_start(trv_mpi_operation_t *operation, const void *input, v
         code = trv_mpi_state_broken();
     else if (operation->run)
         code = trv_mpi_node_run_start(operation->run, operation->arguments.count, input, output);
+    else if (operation->arguments.blocks)
+        code = trv_plan_start_blocks(operation->plan, operation->arguments.blocks->count,
+                                     operation->arguments.blocks->displacement, input, output);
     else
         code = trv_plan_start_count(operation->plan, operation->arguments.count, input, output);
     return code < 0 ? operation_end(operation, code) : TRV_OK;

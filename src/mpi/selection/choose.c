@@ -156,6 +156,8 @@ static const char *torus_objection(const trv_mpi_state_t *state, const trv_mpi_a
         return NULL;
     if (arguments->collective == TRV_ALLTOALL && state->config.node)
         return "several ranks share each node, which All-to-All does not support";
+    if (arguments->unequal && state->config.node)
+        return "several ranks share each node, which blocks of different sizes do not support";
     if (arguments->collective != TRV_ALLREDUCE && state->config.node && state->config.network.torus.ranks == 1)
         return "all ranks share one node";
     if (trv_collective_has_blocks(arguments->collective) && !state->config.node)
