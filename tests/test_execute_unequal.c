@@ -9,7 +9,7 @@
  */
 #include "test_execute_world.h"
 
-enum { ROUNDS = 6, COUNT_MAX = 60 };
+enum { ROUNDS = 7, COUNT_MAX = 60 };
 
 static uint64_t seed = 1;
 
@@ -37,15 +37,23 @@ void *__wrap_realloc(void *memory, size_t bytes) { return fails() ? NULL : __rea
 
 /* ---- Sizes ------------------------------------------------------------------------------------------------------- */
 
-typedef enum pattern { RANDOM, ONE_HAS_ALL, NOTHING, ASCENDING, SPARSE, ALMOST_EQUAL, PATTERNS } pattern_t;
+typedef enum pattern { RANDOM, ONE_HAS_ALL, NOTHING, ASCENDING, SPARSE, ALMOST_EQUAL, EQUAL, PATTERNS } pattern_t;
 
 /* The sizes of a run: per rank a count, the number of elements before it, and a displacement; displaced: pass the
- * displacements, otherwise NULL. */
+ * displacements, otherwise NULL. If the counts are equal, only some ranks have displacements. */
 typedef struct sizes {
     size_t *count, *before, *displacement;
     size_t total, extent;
-    bool displaced;
+    bool displaced, some;
 } sizes_t;
+
+static bool is_displaced(const sizes_t *sizes, int rank) { return sizes->displaced && (!sizes->some || rank % 3 == 1); }
+
+/* The displacements of the blocks in the buffers of a rank. */
+static const size_t *displacements_of(const sizes_t *sizes, int rank)
+{
+    return is_displaced(sizes, rank) ? sizes->displacement : sizes->before;
+}
 
 static sizes_t sizes_make(int ranks)
 {
@@ -63,6 +71,7 @@ static size_t random_count(pattern_t pattern, size_t max, int rank, int ranks, i
     case NOTHING: return 0;
     case ASCENDING: return (size_t)rank * max / (size_t)ranks;
     case SPARSE: return random_below(3) ? 0 : random_below(max + 1);
+    case EQUAL: return max;
     case ALMOST_EQUAL: return max - (rank == chosen);
     default: return random_below(4) ? random_below(max + 1) : 0;
     }
@@ -74,7 +83,8 @@ static void sizes_set(sizes_t *sizes, int ranks, pattern_t pattern, size_t max)
     const int chosen = (int)random_below((size_t)ranks);
     const bool reversed = random_below(2);
     size_t at = random_below(3);
-    sizes->displaced = random_below(2);
+    sizes->some = pattern == EQUAL;
+    sizes->displaced = sizes->some || random_below(2);
     sizes->total = sizes->extent = 0;
     for (int r = 0; r < ranks; r++) {
         sizes->count[r] = random_count(pattern, max, r, ranks, chosen);
@@ -136,16 +146,16 @@ static void fill_inputs(const world_t *w, const sizes_t *sizes, bool in_place)
         uint32_t *to = (uint32_t *)(void *)(in_place ? w->output[r] : w->input[r]);
         for (int b = 0; all_in(w, r) && b < w->ranks; b++)
             for (size_t i = 0; i < sizes->count[b]; i++)
-                to[sizes->displacement[b] + i] = contribution(r, sizes->before[b] + i);
+                to[displacements_of(sizes, r)[b] + i] = contribution(r, sizes->before[b] + i);
         for (size_t i = 0; own_in(w) && i < sizes->count[r]; i++)
-            to[(in_place && all_out(w, r) ? sizes->displacement[r] : 0) + i] = contribution(r, i);
+            to[(in_place && all_out(w, r) ? displacements_of(sizes, r)[r] : 0) + i] = contribution(r, i);
     }
 }
 
 static void start_all(const world_t *w, const sizes_t *sizes, bool in_place)
 {
     for (int r = 0; r < w->ranks; r++)
-        if (trv_plan_start_blocks(w->plan[r], sizes->count, sizes->displaced ? sizes->displacement : NULL,
+        if (trv_plan_start_blocks(w->plan[r], sizes->count, is_displaced(sizes, r) ? sizes->displacement : NULL,
                                   in_place ? w->output[r] : w->input[r], w->output[r]))
             fail_msg("%s, rank %d: %s", trv_schedule_name(w->schedule), r, trv_last_error());
 }
@@ -185,12 +195,13 @@ static void check_results(const world_t *w, const sizes_t *sizes, bool in_place)
     for (int r = 0; r < w->ranks; r++) {
         if (own_out(w))
             check_block(w, sizes, r, r,
-                        in_place && w->collective == TRV_SCATTER && r == w->root ? sizes->displacement[r] : 0, NULL);
+                        in_place && w->collective == TRV_SCATTER && r == w->root ? displacements_of(sizes, r)[r] : 0,
+                        NULL);
         if (!all_out(w, r))
             continue;
         memset(covered, 0, sizes->extent + 1);
         for (int b = 0; b < w->ranks; b++)
-            check_block(w, sizes, r, b, sizes->displacement[b], covered);
+            check_block(w, sizes, r, b, displacements_of(sizes, r)[b], covered);
         for (size_t i = 0; i < sizes->extent; i++) /* gaps are not written */
             assert_true(covered[i] || ((const uint32_t *)(const void *)w->output[r])[i] == 0xeeeeeeee);
     }
@@ -406,30 +417,48 @@ static void test_in_turn(void **state)
     trv_schedule_destroy(schedule);
 }
 
-/* Every allocation of a start fails once. The start returns an error, and can be repeated. */
+/* Every allocation of a start fails once. The start returns an error, and can be repeated. A plan that has no memory
+ * for the new sizes keeps those of before, which trv_plan_start uses. */
 static void test_memory(void **state)
 {
     (void)state;
     const trv_elements_t elements = {.type = TRV_UINT32, .op = TRV_SUM};
     trv_schedule_t *schedule = allgather_of(9);
-    bool failed = true;
+    bool failed = true, kept = false;
     for (int number = 0; failed; number++) {
         world_t w = world_make(schedule, 3, &elements, NULL);
         sizes_t sizes = sizes_make(w.ranks);
         sizes_set(&sizes, w.ranks, ASCENDING, 20);
         allocate_buffers(&w, &sizes, false);
+        const size_t bytes = trv_plan_bytes_sent(w.plan[8]);
         failing = allocations + number;
         const int rc = trv_plan_start_blocks(w.plan[8], sizes.count, sizes.displaced ? sizes.displacement : NULL,
                                              w.input[8], w.output[8]);
         failing = -1;
         failed = rc != 0;
         assert_true(rc == 0 || rc == TRV_ERR_MEMORY);
-        if (rc)
+        const size_t bytes_after = trv_plan_bytes_sent(w.plan[8]);
+        if (rc && bytes_after == bytes) {
+            kept = true;
+            for (int r = 0; r < w.ranks; r++) {
+                free(w.input[r]);
+                free(w.output[r]);
+                w.input[r] = malloc(w.in * w.size);
+                w.output[r] = malloc(w.out * w.size);
+            }
+            world_fill(&w, false);
+            world_run(&w, false); /* trv_plan_start */
+            world_check(&w, false, NULL);
+        }
+        if (rc) {
             run(&w, &sizes, false);
+            assert_true(bytes_after == bytes || bytes_after == trv_plan_bytes_sent(w.plan[8]));
+        }
         assert_true(number > 0 || failed);
         free(sizes.count);
         world_destroy(&w);
     }
+    assert_true(kept);
     trv_schedule_destroy(schedule);
 }
 

@@ -159,9 +159,10 @@ TRV_API void trv_plan_describe_as(const trv_plan_t *plan, const int *name, char 
 
 /* All-to-all, gather and scatter with sizes that only the ranks concerned know. Every rank sends its data for another
  * rank in one direct message, in the order of `pairwise`: first those for the next rank, then those for the one after
- * it, and so on. At most TRV_DIRECT_WINDOW sends and as many receives of a rank are in flight, on as many request slots
- * each and one tag. Empty messages are not sent. A receive whose size is not that of the send fails
- * (TRV_ERR_TRANSPORT), except if one of them is 0; then a rank waits, or a message remains. */
+ * it, and so on. At most TRV_DIRECT_WINDOW sends and as many receives of a rank are in flight: an exchange uses
+ * 2 * TRV_DIRECT_WINDOW request slots and one tag. Empty messages are not sent. A receive whose size is not that of the
+ * send fails (TRV_ERR_TRANSPORT). If one of the two is 0, this is not detected: the receiver waits for ever, or the
+ * message is never received. */
 typedef struct trv_direct trv_direct_t;
 enum { TRV_DIRECT_WINDOW = 32 };
 

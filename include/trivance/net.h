@@ -170,9 +170,9 @@ TRV_API int trv_net_alltoall(trv_net_comm_t *comm, const void *input, void *outp
  * Reduce-Scatter; displacements may differ between ranks. Rank 0 selects an algorithm for each class of the size of all
  * blocks together.
  *
- * In the other three a rank knows only the sizes of its own blocks: counts and displacements are only read on the root,
- * and each rank passes its own count. Data are sent directly, by one message from a rank to another, whose lengths must
- * be equal on both sides (a difference breaks the net, or a rank waits until the timeout if one of them is 0).
+ * In the other three no rank knows all sizes. gatherv and scatterv read counts and displacements on the root only, and
+ * every rank passes its own count. Each rank sends at most one message to each other rank. Both sides must pass the same
+ * length: a difference breaks the net; if one of them is 0, a rank waits until the timeout, or a message remains.
  *
  * Each of these calls may return before other ranks have called it, as broadcast does (for long messages, see there). */
 TRV_API int trv_net_allgatherv(trv_net_comm_t *comm, const void *input, void *output, const size_t *counts,

@@ -1,6 +1,6 @@
 /*
  * The process group: PyTorch's collectives on top of libtrivance_net. All execute Trivance's schedules except an
- * all-to-all whose parts may differ in size, which sends one direct message from a rank to another.
+ * all-to-all whose parts may differ in size, which sends one message to each other rank, without a schedule.
  *
  * PyTorch 2 calls classes derived from c10d::Backend, PyTorch 1.13 classes derived from c10d::ProcessGroup.
  */

@@ -154,8 +154,8 @@ static int entry_advance(trv_net_entry_t *entry)
 
 static void instance_destroy(trv_instance_t *instance)
 {
+    trv_plan_destroy(instance->plan); /* may cancel messages into the channel's scratch */
     trv_channel_clear(&instance->channel);
-    trv_plan_destroy(instance->plan);
     trv_request_clear(&instance->request);
     free(instance->counts);
     free(instance);

@@ -4,6 +4,7 @@
  * communicator keeps the exchanges that no request uses.
  */
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -85,6 +86,7 @@ void trv_exchanges_clear(trv_net_comm_t *comm)
     trv_pool_clear(&comm->exchanges);
 }
 
+/* The caller holds comm->lock, which protects the torus. */
 static int exchange_take(trv_net_comm_t *comm, exchange_t **taken)
 {
     exchange_t *exchange;
@@ -114,19 +116,40 @@ static int exchange_take(trv_net_comm_t *comm, exchange_t **taken)
 
 /* ---- Starting ---------------------------------------------------------------------------------------------------- */
 
-/* Registers the memory of blocks or, without these, of `count` elements. */
-static int register_buffer(exchange_t *exchange, int which, const void *data, const trv_direct_blocks_t *blocks,
-                           size_t count, size_t size)
+/* The bytes of a buffer of blocks or, without these, of `count` elements; 0 if they exceed the address space, which
+ * direct_start reports. */
+static size_t buffer_bytes(const trv_direct_blocks_t *blocks, size_t count, int ranks, size_t size)
 {
-    const int ranks = exchange->channel.comm->size;
+    const size_t elements_max = SIZE_MAX / 4 / size;
     size_t extent = 0, at = 0;
-    if (ranks == 1 || !data)
-        return TRV_OK;
     for (int r = 0; blocks->count && r < ranks; r++) {
-        at = (blocks->displacement ? blocks->displacement[r] : at) + blocks->count[r];
+        const size_t begin = blocks->displacement ? blocks->displacement[r] : at;
+        if (blocks->count[r] > elements_max || (blocks->count[r] > 0 && begin > elements_max - blocks->count[r]))
+            return 0;
+        at = begin + blocks->count[r];
         extent = blocks->count[r] > 0 && at > extent ? at : extent;
     }
-    return trv_channel_register(&exchange->channel, which, data, (blocks->count ? extent : count) * size);
+    if (!blocks->count)
+        extent = count <= elements_max ? count : 0;
+    return extent * size;
+}
+
+/* Registers the buffers. In place there is only one, and the sizes of the other one are not read. */
+static int register_buffers(exchange_t *exchange, const call_t *call)
+{
+    const int ranks = exchange->channel.comm->size;
+    const size_t size = trv_type_size(call->type);
+    const bool in_place = call->input == call->output, scatters = call->collective == TRV_SCATTER;
+    int rc = TRV_OK;
+    if (ranks == 1)
+        return rc;
+    if (call->input && (!in_place || scatters))
+        rc = trv_channel_register(&exchange->channel, 0, call->input,
+                                  buffer_bytes(&call->send, call->count, ranks, size));
+    if (rc == TRV_OK && call->output && (!in_place || !scatters))
+        rc = trv_channel_register(&exchange->channel, 1, call->output,
+                                  buffer_bytes(&call->receive, call->count, ranks, size));
+    return rc;
 }
 
 static int direct_start(const exchange_t *exchange, const call_t *call)
@@ -146,25 +169,18 @@ static int direct_start(const exchange_t *exchange, const call_t *call)
 }
 
 /* Starts the exchange with the number of the next call, which is only used if it starts: a call with invalid arguments
- * sends nothing and may be repeated. */
+ * sends nothing and may be repeated. The caller holds comm->lock. */
 static int exchange_begin(exchange_t *exchange, const call_t *call)
 {
     trv_net_comm_t *comm = exchange->channel.comm;
-    const size_t size = trv_type_size(call->type);
-    pthread_mutex_lock(&comm->lock);
     exchange->request.what = trv_collective_shape(call->collective)->title;
     exchange->sent = false;
     exchange->channel.inner = trv_collective_tag(false, atomic_load(&comm->calls));
-    int rc = register_buffer(exchange, 0, call->input, &call->send, call->count, size);
-    if (rc == TRV_OK)
-        rc = register_buffer(exchange, 1, call->output, &call->receive, call->count, size);
+    int rc = register_buffers(exchange, call);
     if (rc == TRV_OK)
         rc = direct_start(exchange, call);
-    if (rc == TRV_OK)
-        atomic_fetch_add(&comm->calls, 1);
-    pthread_mutex_unlock(&comm->lock);
     if (rc == TRV_OK) {
-        trv_request_begin(&exchange->request);
+        atomic_fetch_add(&comm->calls, 1);
         return rc;
     }
     trv_channel_unregister(&exchange->channel, 0);
@@ -181,14 +197,20 @@ static int exchange_start(trv_net_comm_t *comm, const call_t *call, exchange_t *
         rc = trv_fail(TRV_ERR_ARGUMENT, "element type %d does not exist", (int)call->type);
     if (rc < 0)
         return rc;
-    rc = exchange_take(comm, started);
-    if (rc == TRV_OK) {
-        rc = exchange_begin(*started, call);
-        if (rc == TRV_ERR_ARGUMENT)
-            exchange_done(&(*started)->request);
-        else if (rc < 0)
-            exchange_destroy(*started);
-    }
+    exchange_t *exchange;
+    pthread_mutex_lock(&comm->lock);
+    rc = exchange_take(comm, &exchange);
+    const bool taken = rc == TRV_OK;
+    if (taken)
+        rc = exchange_begin(exchange, call);
+    pthread_mutex_unlock(&comm->lock);
+    *started = exchange;
+    if (rc == TRV_OK)
+        trv_request_begin(&exchange->request);
+    else if (taken && rc == TRV_ERR_ARGUMENT)
+        exchange_done(&exchange->request);
+    else if (taken)
+        exchange_destroy(exchange);
     return rc < 0 && rc != TRV_ERR_ARGUMENT ? trv_net_break(comm->net, rc) : rc;
 }
 

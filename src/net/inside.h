@@ -91,7 +91,7 @@ struct trv_net_comm {
     trv_torus_t torus;     /* of the ranks */
     char algorithm[TRV_ALGORITHM_NAME_MAX];
     atomic_uint calls, plans; /* sequence numbers */
-    pthread_mutex_t lock;     /* protects the cache: */
+    pthread_mutex_t lock;     /* protects the torus and the members below: */
     trv_cache_t entries;
     trv_pool_t exchanges; /* direct exchanges that no request uses */
     unsigned toruses;     /* number of times that the torus was set */
@@ -259,7 +259,7 @@ typedef struct trv_instance {
 typedef struct trv_decision_message {
     trv_decision_t decision;
     int32_t collective, type, op, root, unequal; /* the call of rank 0, which the other ranks compare with theirs */
-    int32_t padding;
+    int32_t padding;                             /* explicit, because the bytes of the struct are sent */
 } trv_decision_message_t;
 
 /* An operation signature with a root and a class of sizes on a communicator. */

@@ -219,7 +219,10 @@ static void test_errors(trv_net_comm_t *comm)
     expect_error(trv_net_gatherv(comm, in, 1, out, count, NULL, TRV_INT64, ranks), "there is no root");
     expect_error(trv_net_gatherv(comm, in, 1, out, NULL, NULL, TRV_INT64, rank), "counts of the blocks to receive");
     expect_error(trv_net_gatherv(comm, in, 1, out, count, NULL, (trv_type_t)99, 0), "element type 99 does not exist");
-    const size_t sent[RANKS_MAX] = {1, 1, 1, 1};
+    expect_error(trv_net_gatherv(comm, in, SIZE_MAX / 2, out, count, NULL, TRV_INT64, 0), "exceeds the address space");
+    expect_error(trv_net_scatterv(comm, in, count, NULL, out, SIZE_MAX / 2, TRV_INT64, 0), "exceeds the address space");
+    const size_t sent[RANKS_MAX] = {1, 1, 1, 1}, far[RANKS_MAX] = {SIZE_MAX - 1};
+    expect_error(trv_net_alltoallv(comm, in, sent, far, out, sent, NULL, TRV_INT64), "exceeds the address space");
     if (ranks <= 2)
         expect_error(trv_net_alltoallv(comm, in, sent, NULL, out, rank ? huge : count, NULL, TRV_INT64),
                      rank ? "exceeds the address space" : "bytes to itself, but receives");

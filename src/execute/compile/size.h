@@ -13,6 +13,10 @@
  *
  * Blocks of different sizes (trv_size_blocks): every block is cut into the streams' parts, and these into units, by the
  * same rules. Then prefix sums over the blocks replace the rules that assume equal blocks.
+ *
+ * If the counts are equal, both kinds of sizes must cut blocks alike, because ranks without gaps between blocks use
+ * trv_size and ranks with gaps trv_size_blocks. They do, because at most one axis has several indices within a block;
+ * with two, the first would be cut before the second, in the first kind only.
  */
 #ifndef TRIVANCE_EXECUTE_COMPILE_SIZE_H
 #define TRIVANCE_EXECUTE_COMPILE_SIZE_H

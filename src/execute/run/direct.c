@@ -1,9 +1,8 @@
 /*
- * Direct exchanges: one message for each pair of ranks that have data for each other, without a schedule that depends on
- * the sizes.
+ * Direct exchanges: one message for each pair of ranks that have data for each other, without a schedule.
  *
- * In step k a rank sends to the k-th rank after it and receives from the k-th before it (on a torus: at the displacement
- * of rank k). Sends and receives have a window each, and proceed independently. There is no deadlock: of all messages
+ * In step k a rank sends to the rank at displacement k and receives from the rank at displacement -k; on a ring these
+ * are k positions after and before it. Sends and receives have a window each, and proceed independently. There is no deadlock: of all messages
  * that are not complete, consider one with the smallest k. Its sender and its receiver have completed all of their
  * messages before it, so both have posted it.
  */
@@ -20,7 +19,7 @@
 #include "execute/run/ranges.h"
 #include "torus/torus.h"
 
-enum { EMPTY_POLLS_MAX = 16, SEND = 0, RECEIVE = 1, SIDES = 2, ALIGNMENT = 64 };
+enum { EMPTY_POLLS_MAX = 16, SEND = 0, RECEIVE = 1, SIDES = 2 };
 
 /* Data to send to a rank or to receive from it, in bytes. */
 typedef struct extent {
@@ -120,7 +119,7 @@ static int scratch_acquire(trv_direct_t *direct, size_t bytes)
     }
     if (direct->scratch_capacity < bytes) {
         free(direct->scratch_memory);
-        direct->scratch_memory = malloc(bytes + ALIGNMENT);
+        direct->scratch_memory = malloc(bytes);
         direct->scratch_capacity = direct->scratch_memory ? bytes : 0;
     }
     direct->scratch = direct->scratch_memory;
@@ -234,7 +233,7 @@ static int set_single(trv_direct_t *direct, int which, const void *data, size_t 
     return 0;
 }
 
-/* The side of a rank that does not take part in it. */
+/* Empties a side on which this rank sends or receives nothing. */
 static void set_nothing(trv_direct_t *direct, int which)
 {
     side_t *side = &direct->side[which];
@@ -370,7 +369,7 @@ static int copy_input(trv_direct_t *direct)
     return 0;
 }
 
-/* Makes the rank's own data stay where they are. */
+/* Excludes the rank's own block, which in place is at its destination already. */
 static void keep_own(trv_direct_t *direct)
 {
     direct->side[SEND].extent[direct->rank].bytes = direct->side[RECEIVE].extent[direct->rank].bytes = 0;

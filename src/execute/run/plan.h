@@ -154,13 +154,15 @@ static inline bool trv_chunk_input_ready(const trv_plan_t *plan, size_t chunk)
 int trv_compiled_create(trv_compiled_t **compiled, const trv_schedule_t *schedule, int rank);
 void trv_compiled_release(trv_compiled_t *compiled);
 
-/* plan.c: an error unless the plan exists and was not destroyed (detected in debug builds); and unless it can be
- * started. trv_plan_set_count sets the sizes of equal blocks, trv_plan_set_chunks only the chunks and lanes for
- * plan->count; trv_plan_begin starts a run whose sizes and buffers are set. */
+/* plan.c: an error unless the plan exists and was not destroyed (detected in debug builds). */
 int trv_plan_check(const trv_plan_t *plan);
+/* Also an error if it is running or has failed. */
 int trv_plan_check_startable(const trv_plan_t *plan);
+/* Sets the sizes of equal blocks. */
 void trv_plan_set_count(trv_plan_t *plan, size_t count);
+/* Sets only the chunks and lanes for plan->count. */
 void trv_plan_set_chunks(trv_plan_t *plan);
+/* Starts a run whose sizes and buffers are set. */
 int trv_plan_begin(trv_plan_t *plan);
 
 /* unequal.c: the sizes of a lane's program for a chunk; a hash of the blocks' sizes, 0 if they are equal; memory. */

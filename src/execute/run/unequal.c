@@ -150,24 +150,26 @@ static int set_sizes(trv_plan_t *plan, const size_t *count, const size_t *displa
     const trv_collective_shape_t *shape = trv_collective_shape(plan->collective);
     trv_plan_blocks_t *blocks = plan->blocks;
     const trv_block_sizes_t sizes = sizes_of(plan, count, displacement);
+    const size_t previous = plan->count;
     size_t largest, extent, at = 0;
     int rc = trv_blocks_check(&sizes, blocks->range, &largest, &extent);
     if (rc)
         return rc;
+    plan->count = largest;
+    trv_plan_set_chunks(plan);
+    rc = create_lanes(plan);
+    if (rc) { /* the plan keeps its present sizes */
+        plan->count = previous;
+        trv_plan_set_chunks(plan);
+        return rc;
+    }
     for (int r = 0; r < plan->ranks; at += count[r++]) {
         blocks->count[r] = count[r];
         blocks->displacement[r] = displacement ? displacement[r] : at;
     }
     blocks->extent = extent;
-    plan->count = largest;
     plan->unequal = true;
     plan->starts = 0;
-    trv_plan_set_chunks(plan);
-    rc = create_lanes(plan);
-    if (rc) {
-        trv_plan_set_count(plan, largest);
-        return rc;
-    }
     const size_t own = blocks->displacement[plan->rank];
     plan->origin[TRV_AT_INPUT] = shape->before == TRV_OWNER ? own : 0;
     plan->origin[TRV_AT_OUTPUT] = shape->after == TRV_OWNER ? own : 0;
