@@ -1,6 +1,7 @@
 /*
  * Broadcast, Reduce, Gather, Scatter, All-to-All, AllGather and Reduce-Scatter on one communicator, with several roots,
- * counts, also of blocks of different sizes, and types, in place and not. Each result is compared with that of the MPI library's function (PMPI_), including the bytes around it.
+ * counts, also of blocks of different sizes, and types, in place and not. Each result is compared with that of the MPI
+ * library's function (PMPI_), including the bytes around it.
  *
  * The including file defines COLLECTIVE(Name), the function under test (TRV_Bcast or MPI_Bcast), and
  * EXPECT(holds, format, …).

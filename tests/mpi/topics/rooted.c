@@ -247,6 +247,43 @@ static void plans_of_collectives(void)
     MPI_Comm_free(&comm);
 }
 
+/* Rank 0 and all other ranks as the groups of an intercommunicator: the counts of an Allgatherv are those of the other
+ * group, the counts of a Reduce_scatter those of the own group. */
+static void unequal_groups(void)
+{
+    MPI_Comm group, inter;
+    int local, remote, counts[BLOCKS_MAX] = {0}, displs[BLOCKS_MAX] = {0}, result[BLOCKS_MAX], send[BLOCKS_MAX];
+    MPI_Comm_split(test_comm, test_rank > 0, test_rank, &group);
+    MPI_Intercomm_create(group, 0, test_comm, test_rank > 0 ? 0 : 1, 5, &inter);
+    MPI_Comm_size(group, &local);
+    MPI_Comm_remote_size(inter, &remote);
+    const int first = test_rank > 0 ? 0 : 1, all = test_ranks - 1; /* of the other group; elements of a reduction */
+    for (form = BLOCKING; form < PERSISTENT; form++) {
+        int wrong = 0, sum = 0;
+        for (int r = 0; r < remote; r++) {
+            counts[r] = 1;
+            displs[r] = remote - 1 - r;
+            sum += first + r;
+        }
+        expect_class(call_Allgatherv(&test_rank, 1, MPI_INT, result, counts, displs, MPI_INT, inter), MPI_SUCCESS, NULL,
+                     "an allgatherv between groups");
+        for (int r = 0; r < remote; r++)
+            wrong += result[displs[r]] != first + r;
+        for (int r = 0; r < local; r++)
+            counts[r] = all / local;
+        for (int i = 0; i < all; i++)
+            send[i] = test_rank;
+        expect_class(call_Reduce_scatter(send, result, counts, MPI_INT, MPI_SUM, inter), MPI_SUCCESS, NULL,
+                     "a reduce-scatter between groups");
+        for (int i = 0; i < all / local; i++)
+            wrong += result[i] != sum;
+        expect(wrong == 0, "%d wrong elements between groups of different sizes", wrong);
+    }
+    form = BLOCKING;
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&group);
+}
+
 /* An intercommunicator, on which all forms use the MPI library. */
 static void intercommunicator(void)
 {
@@ -263,6 +300,7 @@ static void intercommunicator(void)
     form = BLOCKING;
     MPI_Comm_free(&inter);
     MPI_Comm_free(&half);
+    unequal_groups();
 }
 
 void topic_rooted(void)
