@@ -57,10 +57,10 @@ static int library_check(const char *noun, MPI_Count count)
 {
     if (HAS_LARGE_COUNTS || count <= INT_MAX)
         return MPI_SUCCESS;
-    trv_fail(
-        TRV_ERR_UNSUPPORTED,
-        "the %s %lld is too large: the call falls back to the collective of this MPI library, which accepts at most %d",
-        noun, (long long)count, INT_MAX);
+    trv_fail(TRV_ERR_UNSUPPORTED,
+             "the %s %lld is too large: the call falls back to the collective of this MPI library, which accepts at "
+             "most %d",
+             noun, (long long)count, INT_MAX);
     return MPI_ERR_COUNT;
 }
 

@@ -93,7 +93,7 @@ static void try_torus(const char *torus, const char *algorithm, int roots_max)
     if (expect_class(TRV_Comm_set(comm, torus, algorithm), MPI_SUCCESS, NULL, torus))
         rooted_run_all(comm, roots_max); /* makes the decisions for the other forms */
     for (form = NONBLOCKING; form < FORMS; form++) {
-        rooted_run(comm, test_ranks - 1, 3);
+        rooted_run(comm, test_ranks - 1, 3, true);
         expect_class(call_Barrier(comm), MPI_SUCCESS, NULL, "a barrier");
     }
     form = BLOCKING;
@@ -247,6 +247,30 @@ static void plans_of_collectives(void)
     MPI_Comm_free(&comm);
 }
 
+/* A plan with a new root, for which one rank has no memory: no rank gets it, and later plans are correct. */
+static void plan_without_memory(void)
+{
+    const int last = test_ranks - 1;
+    int value, received;
+    MPI_Comm comm;
+    TRV_Plan plan;
+    MPI_Comm_dup(test_comm, &comm);
+    for (int root = 0; root < 2; root++) {
+        test_calloc_fails = root == 1 && test_rank == last;
+        const int code = TRV_Bcast_plan_create(1, MPI_INT, root, comm, &plan);
+        test_calloc_fails = false;
+        expect_class(code, root == 1 ? MPI_ERR_NO_MEM : MPI_SUCCESS, NULL, "a plan that one rank has no memory for");
+        if (root == 0)
+            expect_class(TRV_Plan_free(&plan), MPI_SUCCESS, NULL, "a plan");
+    }
+    expect_class(TRV_Bcast_plan_create(1, MPI_INT, 1, comm, &plan), MPI_SUCCESS, NULL, "a later plan");
+    value = received = test_rank;
+    expect_class(TRV_Plan_run(plan, &value, &received), MPI_SUCCESS, NULL, "a later plan");
+    expect(received == 1, "a later plan: %d", received);
+    expect_class(TRV_Plan_free(&plan), MPI_SUCCESS, NULL, "a later plan");
+    MPI_Comm_free(&comm);
+}
+
 /* Rank 0 and all other ranks as the groups of an intercommunicator: the counts of an Allgatherv are those of the other
  * group, the counts of a Reduce_scatter those of the own group. */
 static void unequal_groups(void)
@@ -331,6 +355,7 @@ void topic_rooted(void)
     barriers();
     intercommunicator();
     plans_of_collectives();
+    plan_without_memory();
     plan_of_schedule(TRV_BROADCAST, "trivance-tree");
     plan_of_schedule(TRV_REDUCE, "trivance-tree");
     plan_of_schedule(TRV_GATHER, "trivance-tree");
