@@ -6,11 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
-#include "mpi/communicator/attribute.h"
-#include "mpi/front/dispatch.h"
 #include "mpi/front/library.h"
-#include "schedule/collective.h"
 
 /* Describes the created call. On failure of its creation the error message is already set. */
 static int call_describe(call_t *call, int code)
@@ -32,8 +28,6 @@ int call_create_schedule(call_t *call, const trv_schedule_t *schedule)
                                                call_mpi_op(call->op), call->comm, &call->plan));
 }
 
-/* ---- Collectives for which the API has no function that creates a plan ------------------------------------------- */
-
 static trv_mpi_reduction_t call_arguments(const call_t *call)
 {
     return (trv_mpi_reduction_t){call->collective,
@@ -45,70 +39,38 @@ static trv_mpi_reduction_t call_arguments(const call_t *call)
                                  call->root};
 }
 
-/* Makes the decision for the call, as its first execution would. NULL with *code = MPI_SUCCESS: it falls back to the MPI
- * library. */
-static trv_mpi_decision_t *call_decide(const call_t *call, trv_mpi_state_t **state, int *code)
-{
-    const trv_mpi_reduction_t reduction = call_arguments(call);
-    trv_mpi_arguments_t arguments = trv_mpi_byte_arguments(call->collective, call->root,
-                                                           call->count * trv_type_size(call->type));
-    *code = trv_mpi_state_find(call->comm, state);
-    if (*code == MPI_SUCCESS && trv_collective_shape(call->collective)->reduces)
-        *code = trv_mpi_arguments(&reduction, &arguments);
-    return *code == MPI_SUCCESS && trv_mpi_dispatches(*state) ? trv_mpi_get_decision(*state, &arguments, false, code)
-                                                              : NULL;
-}
-
-/* Creates a plan of the schedule that the call would execute. */
-static int call_create_decided(call_t *call)
-{
-    trv_mpi_state_t *state = NULL;
-    int code;
-    trv_mpi_decision_t *decision = call_decide(call, &state, &code);
-    if (!decision || !decision->spec.schedule) {
-        snprintf(call->algorithm, sizeof call->algorithm, "%s", CALL_LIBRARY);
-        return code == MPI_SUCCESS ? TRV_OK : TRV_ERR_ARGUMENT;
-    }
-    if (state->config.comm_rank || state->config.network.torus.ranks != state->ranks)
-        return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "%s is measured only with one rank per torus coordinate, numbered like the coordinates; set "
-                        "--torus, for example",
-                        trv_collective_shape(call->collective)->title);
-    trv_mpi_decision_hold(decision);
-    call->decision = decision;
-    code = call_create_schedule(call, decision->spec.schedule);
-    snprintf(call->algorithm, sizeof call->algorithm, "%s", decision->algorithm);
-    return code;
-}
-
-/* ---- All collectives --------------------------------------------------------------------------------------------- */
-
-int call_create(call_t *call, const char *torus, const char *algorithm)
+/* Creates the plan of the collective, by the communicator's algorithm. An MPI error class. */
+static int plan_create(call_t *call)
 {
     const MPI_Count count = (MPI_Count)call->count;
     MPI_Datatype type = call_mpi_type(call->type);
     MPI_Op op = call_mpi_op(call->op);
+    switch (call->collective) {
+    case TRV_ALLREDUCE: return TRV_Allreduce_plan_create(count, type, op, call->comm, &call->plan);
+    case TRV_REDUCE_SCATTER: return TRV_Reduce_scatter_block_plan_create(count, type, op, call->comm, &call->plan);
+    case TRV_ALLGATHER: return TRV_Allgather_plan_create(count, type, call->comm, &call->plan);
+    case TRV_BROADCAST: return TRV_Bcast_plan_create(count, type, call->root, call->comm, &call->plan);
+    case TRV_REDUCE: return TRV_Reduce_plan_create(count, type, op, call->root, call->comm, &call->plan);
+    case TRV_SCATTER: return TRV_Scatter_plan_create(count, type, call->root, call->comm, &call->plan);
+    case TRV_GATHER: return TRV_Gather_plan_create(count, type, call->root, call->comm, &call->plan);
+    default: return TRV_Alltoall_plan_create(count, type, call->comm, &call->plan);
+    }
+}
+
+int call_create(call_t *call, const char *torus, const char *algorithm)
+{
     call->plan = TRV_PLAN_NULL;
     snprintf(call->algorithm, sizeof call->algorithm, "%s", algorithm);
     if (strcmp(algorithm, CALL_LIBRARY) == 0)
         return TRV_OK;
-    if (TRV_Comm_set(call->comm, torus, algorithm) != MPI_SUCCESS)
-        return TRV_ERR_ARGUMENT; /* the error message is already set */
-    switch (call->collective) {
-    case TRV_ALLREDUCE: return call_describe(call, TRV_Allreduce_plan_create(count, type, op, call->comm, &call->plan));
-    case TRV_REDUCE_SCATTER:
-        return call_describe(call, TRV_Reduce_scatter_block_plan_create(count, type, op, call->comm, &call->plan));
-    case TRV_ALLGATHER: return call_describe(call, TRV_Allgather_plan_create(count, type, call->comm, &call->plan));
-    default: return call_create_decided(call);
-    }
+    int code = TRV_Comm_set(call->comm, torus, algorithm);
+    return call_describe(call, code == MPI_SUCCESS ? plan_create(call) : code);
 }
 
 void call_free(call_t *call)
 {
     if (call->plan != TRV_PLAN_NULL)
         TRV_Plan_free(&call->plan);
-    if (call->decision)
-        trv_mpi_decision_release(call->decision);
 }
 
 int call_run(const call_t *call)

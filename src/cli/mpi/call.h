@@ -26,7 +26,6 @@ typedef struct call {
     void *receive;                          /* of the root of a Scatter: or MPI_IN_PLACE */
     int setting;                            /* number of the MPI library's algorithm; 0: its own selection */
     TRV_Plan plan;                          /* TRV_PLAN_NULL: the MPI library's own collective */
-    struct trv_mpi_decision *decision;      /* owns the plan's schedule; or NULL */
     char algorithm[TRV_ALGORITHM_NAME_MAX]; /* that is executed */
     int steps;                              /* of the algorithm; 0 for the MPI library's */
     uint64_t bytes_sent;                    /* by this rank */
@@ -34,8 +33,7 @@ typedef struct call {
 
 /* Creates a call: the plan for a name, a family, planned or auto on a torus (NULL: that of the environment), or the
  * MPI library's collective for CALL_LIBRARY. The second function creates the plan of a schedule. Collective. Return
- * 0, or a negative code with an error message on every rank. TRV_ERR_UNSUPPORTED on all ranks: ranks are not numbered
- * like torus coordinates, and the collective is none of AllReduce, Reduce-Scatter and AllGather. */
+ * 0, or a negative code with an error message on every rank. */
 int call_create(call_t *call, const char *torus, const char *algorithm);
 int call_create_schedule(call_t *call, const trv_schedule_t *schedule);
 void call_free(call_t *call);

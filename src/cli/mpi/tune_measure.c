@@ -184,8 +184,8 @@ static bool is_candidate(const trv_algorithm_t *algorithm, const trv_torus_t *to
            trv_algorithm_supports(algorithm, torus, collective) == TRV_OK;
 }
 
-/* Adds a candidate, unless it cannot be measured, or its plan is not the requested algorithm: several ranks on one torus
- * coordinate, for example, are supported in AllReduce only. */
+/* Adds a candidate, unless its plan is not the requested algorithm: an All-to-All of several ranks on one torus
+ * coordinate, for example, falls back to the MPI library. */
 static int add_candidate(job_t *job, const char *name)
 {
     const tune_t *tune = job->tune;
@@ -207,7 +207,7 @@ static int add_candidate(job_t *job, const char *name)
         job->samples.kinds++;
     else
         call_free(call);
-    return code == TRV_ERR_UNSUPPORTED ? TRV_OK : code;
+    return code;
 }
 
 /* Adds the choices of the planner that it predicts to be the fastest on the measured network. */
