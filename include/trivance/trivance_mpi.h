@@ -108,9 +108,10 @@ TRV_API int TRV_Barrier(MPI_Comm comm);
  * Any number may be outstanding on a communicator. All ranks must issue them in the same order (blocking calls
  * included); persistent requests are created in the same order, and started and freed in any order. The library owns
  * the buffers until the end of the run, and unlike MPI it needs the types and operations until then: free them after
- * TRV_Wait (of persistent requests and plans: after these are freed), because MPI has no way to keep a handle alive. A
- * freed communicator remains valid for Trivance's requests outstanding on it (Open MPI 4.1 crashes in its own). A
- * communicator holds 8 or more persistent requests; further ones fall back to the MPI library.
+ * TRV_Wait (of persistent requests and plans: after these are freed), because MPI has no way to keep a handle alive.
+ * The arrays of counts and displacements must not change until then, either. A freed communicator remains valid for
+ * Trivance's requests outstanding on it (Open MPI 4.1 crashes in its own). A communicator holds 8 or more persistent
+ * requests; further ones fall back to the MPI library.
  *
  * TRV_ functions that wait or test make progress for all requests of the process: call TRV_Test periodically in a long
  * computation, and let no rank wait inside MPI for something that another rank does only after TRV_Wait. TRIVANCE_CHECK
@@ -227,9 +228,10 @@ TRV_API int TRV_Scatter_plan_create(MPI_Count count, MPI_Datatype datatype, int 
 TRV_API int TRV_Plan_create(const trv_schedule_t *schedule, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                             MPI_Comm comm, TRV_Plan *plan);
 
-/* Starts a run; sendbuf may be MPI_IN_PLACE: the rank's input is then in recvbuf. Ranks without input or output, such as
- * those of a Broadcast that are not the root, may pass NULL for it. The plan owns the buffers until the run is complete. Several plans of one
- * communicator may run at the same time, each with its own buffers. MPI_ERR_REQUEST if the plan is already running. */
+/* Starts a run; sendbuf may be MPI_IN_PLACE: the rank's input is then in recvbuf. Ranks without input or output, such
+ * as those of a Broadcast that are not the root, may pass NULL for it. The plan owns the buffers until the run is
+ * complete. Several plans of one communicator may run at the same time, each with its own buffers. MPI_ERR_REQUEST if
+ * the plan is already running. */
 TRV_API int TRV_Plan_start(TRV_Plan plan, const void *sendbuf, void *recvbuf);
 /* Makes progress; *flag = 1 if the run is complete (or none was started). Never blocks. */
 TRV_API int TRV_Plan_test(TRV_Plan plan, int *flag);

@@ -106,6 +106,8 @@ MPI_Comm call_library_comm(MPI_Comm comm, trv_collective_t collective, int setti
         const bool set = MPI_T_cvar_write(library->handle, &setting) == MPI_SUCCESS;
         if (set)
             library->created[setting] = PMPI_Comm_dup(comm, &library->comm[setting]) == MPI_SUCCESS;
+        if (set && !library->created[setting])
+            trv_fail(TRV_ERR_TRANSPORT, "MPI_Comm_dup failed for the MPI library's algorithm %d", setting);
         MPI_T_cvar_write(library->handle, &(int){0});
         if (!set)
             trv_fail(TRV_ERR_UNSUPPORTED, "this MPI library does not permit setting %s; use mpi, its own selection",

@@ -59,9 +59,9 @@ bool trv_mpi_make_request_spec(const trv_mpi_call_t *call, int rank, int ranks, 
 bool trv_mpi_has_schedule(trv_mpi_state_t *state, const trv_mpi_request_spec_t *spec, bool persistent);
 
 /* Creates a request for a job, which takes the block sizes from it; does not wait for other ranks. TRV_OK with
- * *request = NULL, on all ranks: fall back,
- * because no decision exists for this operation signature and size class, or no tags are left for another persistent
- * request. TRV_ERR_MEMORY or TRV_ERR_TRANSPORT: the communicator is broken on this rank. */
+ * *request = NULL, on all ranks: fall back, because no decision exists for this operation signature and size class, or no
+ * tags are left for another persistent request. TRV_ERR_MEMORY or TRV_ERR_TRANSPORT: the communicator is broken on this
+ * rank. */
 int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, trv_mpi_request_spec_t *spec,
                          bool persistent);
 

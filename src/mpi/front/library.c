@@ -52,14 +52,15 @@ static int library_result(int code)
     return PMPI_Error_class(code, &class) == MPI_SUCCESS ? class : MPI_ERR_OTHER;
 }
 
-static int library_check(MPI_Count count)
+/* `noun`: what the number is, for the message. */
+static int library_check(const char *noun, MPI_Count count)
 {
     if (HAS_LARGE_COUNTS || count <= INT_MAX)
         return MPI_SUCCESS;
     trv_fail(TRV_ERR_UNSUPPORTED,
-             "the count %lld is too large: the call falls back to the collective of this MPI library, which accepts at "
+             "the %s %lld is too large: the call falls back to the collective of this MPI library, which accepts at "
              "most %d",
-             (long long)count, INT_MAX);
+             noun, (long long)count, INT_MAX);
     return MPI_ERR_COUNT;
 }
 
@@ -77,7 +78,7 @@ static bool is_reduction(trv_collective_t collective) { return trv_collective_sh
 static int check_counts(const trv_mpi_movement_t *m, MPI_Comm comm)
 {
     int rank = 0, code = PMPI_Comm_rank(comm, &rank);
-    return code == MPI_SUCCESS ? library_check(trv_mpi_movement_count(m, rank)) : library_result(code);
+    return code == MPI_SUCCESS ? library_check("count", trv_mpi_movement_count(m, rank)) : library_result(code);
 }
 
 /* The names of a function in its forms, for the macros below. */
@@ -121,7 +122,7 @@ int trv_mpi_library_run(const trv_mpi_reduction_t *a, MPI_Comm comm)
     const trv_mpi_movement_t movement = movement_of(a);
     if (!is_reduction(a->collective))
         return movement_run(&movement, comm);
-    const int code = library_check(a->count);
+    const int code = library_check("count", a->count);
     return code == MPI_SUCCESS ? library_result(CALL_REDUCTION(BLOCKING, a, comm)) : code;
 }
 
@@ -130,7 +131,7 @@ int trv_mpi_library_start(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Reque
     const trv_mpi_movement_t movement = movement_of(a);
     if (!is_reduction(a->collective))
         return movement_start(&movement, comm, request);
-    const int code = library_check(a->count);
+    const int code = library_check("count", a->count);
     return code == MPI_SUCCESS ? library_result(CALL_REDUCTION(NONBLOCKING, a, comm, request)) : code;
 }
 
@@ -143,26 +144,26 @@ typedef MPI_Aint library_displacement_t;
 #else
 typedef int library_count_t, library_displacement_t;
 #endif
-typedef struct blocks {
+typedef struct library_blocks {
     library_count_t *count;
     library_displacement_t *displacement; /* NULL: none */
-} blocks_t;
+} library_blocks_t;
 
-/* The number of blocks: that of the ranks of the communicator, or of its other group. */
-static int count_blocks(MPI_Comm comm, int *blocks)
+/* The number of blocks: of the ranks of the communicator; of an Allgatherv between two groups, of the other group. */
+static int count_blocks(const trv_mpi_call_t *call, MPI_Comm comm, int *blocks)
 {
     int inter = 0, code = PMPI_Comm_test_inter(comm, &inter);
     if (code == MPI_SUCCESS)
-        code = inter ? PMPI_Comm_remote_size(comm, blocks) : PMPI_Comm_size(comm, blocks);
+        code = inter && call->movement ? PMPI_Comm_remote_size(comm, blocks) : PMPI_Comm_size(comm, blocks);
     return code == MPI_SUCCESS ? MPI_SUCCESS : library_result(code);
 }
 
 /* Converts the counts of a call, in memory that the caller frees (blocks->count). MPI_SUCCESS or an error class. */
-static int convert_counts(const trv_mpi_call_t *call, MPI_Comm comm, blocks_t *blocks)
+static int convert_counts(const trv_mpi_call_t *call, MPI_Comm comm, library_blocks_t *blocks)
 {
     const trv_mpi_counts_t *counts = trv_mpi_call_counts(call);
-    int ranks = 0, code = count_blocks(comm, &ranks);
-    *blocks = (blocks_t){NULL, NULL};
+    int ranks = 0, code = count_blocks(call, comm, &ranks);
+    *blocks = (library_blocks_t){NULL, NULL};
     if (code != MPI_SUCCESS)
         return code;
     if (!counts->count || (!counts->displacement && counts->displacement_bytes > 0))
@@ -175,9 +176,9 @@ static int convert_counts(const trv_mpi_call_t *call, MPI_Comm comm, blocks_t *b
         blocks->displacement = (library_displacement_t *)(void *)((char *)blocks->count + count_bytes);
     for (int r = 0; r < ranks && code == MPI_SUCCESS; r++) {
         const MPI_Aint at = counts->displacement ? trv_mpi_displacement_at(counts, r) : 0;
-        code = library_check(trv_mpi_count_at(counts, r));
+        code = library_check("count", trv_mpi_count_at(counts, r));
         if (code == MPI_SUCCESS)
-            code = library_check(at < 0 ? -at : at);
+            code = library_check("displacement", at < 0 ? -at : at);
         blocks->count[r] = (library_count_t)trv_mpi_count_at(counts, r);
         if (blocks->displacement)
             blocks->displacement[r] = (library_displacement_t)at;
@@ -197,7 +198,7 @@ static int convert_counts(const trv_mpi_call_t *call, MPI_Comm comm, blocks_t *b
 
 static int blocks_run(const trv_mpi_call_t *call, MPI_Comm comm)
 {
-    blocks_t blocks;
+    library_blocks_t blocks;
     int code = convert_counts(call, comm, &blocks);
     if (code == MPI_SUCCESS)
         code = library_result(CALL_BLOCKS(BLOCKING, call, blocks, comm));
@@ -217,7 +218,7 @@ int trv_mpi_library_call_start(const trv_mpi_call_t *call, MPI_Comm comm, MPI_Re
 {
     *converted = NULL;
     if (trv_mpi_call_counts(call)) {
-        blocks_t blocks;
+        library_blocks_t blocks;
         const int code = convert_counts(call, comm, &blocks);
         *converted = blocks.count;
         return code == MPI_SUCCESS ? library_result(CALL_BLOCKS(NONBLOCKING, call, blocks, comm, request)) : code;
@@ -230,12 +231,12 @@ int trv_mpi_library_call_start(const trv_mpi_call_t *call, MPI_Comm comm, MPI_Re
 int trv_mpi_library_call_init(const trv_mpi_call_t *call, MPI_Comm comm, MPI_Info info, MPI_Request *request,
                               void **converted)
 {
-    blocks_t blocks = {NULL, NULL};
+    library_blocks_t blocks = {NULL, NULL};
     const bool has_counts = trv_mpi_call_counts(call);
     int code = has_counts         ? convert_counts(call, comm, &blocks)
                : call->is_barrier ? MPI_SUCCESS
                : call->movement   ? check_counts(call->movement, comm)
-                                  : library_check(call->reduction->count);
+                                  : library_check("count", call->reduction->count);
     *converted = blocks.count;
     if (code != MPI_SUCCESS)
         return code;

@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <trivance/trivance_mpi.h>
 
@@ -18,6 +17,7 @@
 #include "mpi/front/library.h"
 #include "mpi/front/dispatch.h"
 #include "mpi/operations/buffers.h"
+#include "mpi/operations/device.h"
 #include "mpi/selection/roots.h"
 #include "mpi/settings/job_settings.h"
 #include "schedule/collective.h"
@@ -121,15 +121,15 @@ static int plan_create_parts(TRV_Plan plan, const trv_mpi_arguments_t *arguments
     trv_mpi_decision_t *decision = trv_mpi_get_decision(state, arguments, false, &code);
     if (!decision)
         return code;
-    if (decision->spec.schedule)
-        decision = trv_mpi_decision_at_root(decision, state, arguments->root);
-    if (!decision)
-        return MPI_ERR_NO_MEM;
-    plan->decision = decision;
+    trv_mpi_decision_t *rooted = decision->spec.schedule ? trv_mpi_decision_at_root(decision, state, arguments->root)
+                                                         : decision;
+    /* A rank without memory for the root's decision still takes part in the exchanges, because the others wait for it. */
+    plan->decision = rooted ? rooted : decision;
     trv_mpi_decision_hold(plan->decision);
     bool free_slot = !state->config.node || trv_mpi_node_has_free_slot(state->config.node); /* the same on all ranks */
-    return plan->decision->spec.schedule && free_slot ? plan_create_operation(plan, arguments, &plan->decision->spec)
+    code = plan->decision->spec.schedule && free_slot ? plan_create_operation(plan, arguments, &plan->decision->spec)
                                                       : plan_create_library(plan, arguments, comm);
+    return code == MPI_SUCCESS && !rooted ? trv_mpi_class(trv_fail_memory()) : code;
 }
 
 static const char CREATE_PLAN[] = "create a plan";
@@ -318,8 +318,8 @@ int TRV_Plan_create(const trv_schedule_t *schedule, MPI_Count count, MPI_Datatyp
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
-/* Moves the buffers to where the MPI library's function expects them: that of a Broadcast has one buffer, and in a
- * Scatter in place the root's receive buffer is MPI_IN_PLACE. */
+/* Converts the buffers of a plan to those of the MPI library's function, which has only one buffer for a Broadcast, and
+ * MPI_IN_PLACE as the receive buffer of a Scatter's root in place. */
 static int plan_convert_buffers(const TRV_Plan plan, const void **sendbuf, void **recvbuf)
 {
     const trv_mpi_arguments_t *arguments = &plan->operation.arguments;
@@ -328,8 +328,12 @@ static int plan_convert_buffers(const TRV_Plan plan, const void **sendbuf, void 
         return trv_mpi_transport_error("MPI_Comm_rank", code), MPI_ERR_OTHER;
     if (!trv_mpi_is_root(arguments, rank))
         return MPI_SUCCESS;
-    if (arguments->collective == TRV_BROADCAST && *sendbuf != MPI_IN_PLACE && arguments->count > 0)
-        memmove(*recvbuf, *sendbuf, arguments->count * arguments->elements.size);
+    if (arguments->collective == TRV_BROADCAST && *sendbuf != MPI_IN_PLACE) {
+        trv_device_present(); /* finds the GPU runtime that the copy uses */
+        code = trv_device_copy(*recvbuf, *sendbuf, arguments->count * arguments->elements.size);
+        if (code < 0)
+            return trv_mpi_class(code);
+    }
     if (arguments->collective == TRV_SCATTER && *sendbuf == MPI_IN_PLACE) {
         *sendbuf = *recvbuf;
         *recvbuf = MPI_IN_PLACE;

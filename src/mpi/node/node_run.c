@@ -377,10 +377,10 @@ int trv_mpi_node_scratch_take(trv_mpi_node_run_t *run, size_t bytes)
 static void scratch_give(trv_mpi_node_run_t *run)
 {
     const trv_plan_options_t *options = &run->options;
-    if (run->scratch && options->scratch_free)
-        options->scratch_free(options->scratch_context, run->scratch, run->scratch_bytes);
-    else
+    if (!options->scratch_allocate)
         free(run->scratch);
+    else if (run->scratch && options->scratch_free)
+        options->scratch_free(options->scratch_context, run->scratch, run->scratch_bytes);
     run->scratch = NULL;
 }
 
@@ -390,6 +390,7 @@ void trv_mpi_node_run_destroy(trv_mpi_node_run_t *run)
         return;
     if (run->slot >= NODE_POSITIONS)
         run->node->slot_used[run->slot] = false;
+    trv_abandon(run->scratch); /* of a run that has not ended: a message may still read it */
     free(run->source);
     free(run);
 }

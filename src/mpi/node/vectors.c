@@ -175,7 +175,7 @@ static void assemble_own(trv_mpi_node_run_t *run)
         trv_mpi_node_to_node_order(run, run->whole, run->input, (part_t){0, all_count(run)});
 }
 
-/* A hash of the count and the operation signature, which must be the same on all ranks of the node. */
+/* A hash of the count, the root and the operation signature, which must be the same on all ranks of the node. */
 static uint64_t signature_of(const trv_mpi_node_run_t *run)
 {
     const trv_elements_t *elements = &run->elements;
@@ -183,6 +183,8 @@ static uint64_t signature_of(const trv_mpi_node_run_t *run)
     const uint64_t property[] = {(uint64_t)run->collective,
                                  run->count,
                                  run->size,
+                                 (uint64_t)run->root_node,
+                                 (uint64_t)run->root_index,
                                  own,
                                  own ? 0 : (uint64_t)elements->type,
                                  own ? 0 : (uint64_t)elements->op};

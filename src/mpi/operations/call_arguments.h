@@ -17,16 +17,16 @@
 #include "mpi/operations/block_counts.h"
 #include "mpi/operations/elements.h"
 
-/* The arguments that the program passes to a reduction, or to an AllGather with one type (of a plan). Other collectives
- * that move data use trv_mpi_movement_t. */
+/* The arguments that the program passes to a reduction, or to a plan of any collective, whose input and output have one
+ * type. Other calls of collectives that move data use trv_mpi_movement_t. */
 typedef struct trv_mpi_reduction {
     trv_collective_t collective;
     const void *input; /* or MPI_IN_PLACE */
     void *output;
     MPI_Count count;
     MPI_Datatype datatype;
-    MPI_Op op; /* not used by AllGather */
-    int root;  /* of a Reduce */
+    MPI_Op op; /* of a reduction */
+    int root;  /* 0 for collectives without a root */
 } trv_mpi_reduction_t;
 
 /* The converted arguments. The elements of collectives that move data are bytes: see trv_mpi_byte_arguments. */
@@ -98,10 +98,10 @@ static inline size_t trv_mpi_vector_bytes(const trv_mpi_arguments_t *arguments, 
     return trv_signature_bytes(&signature, arguments->count, ranks);
 }
 
-/* Whether two calls have the same operation signature, whatever their counts and roots. Only
- * properties that are the same on all ranks are compared: the type of a kernel, not its handle (MPI_INT on one rank may
- * be MPI_INTEGER on another). For user-defined types and operations the sizes and properties are compared, because MPI
- * may reuse the handle of one that was freed. */
+/* Whether two calls have the same operation signature, whatever their counts and roots. Only properties that are the
+ * same on all ranks are compared: the type of a kernel, not its handle (MPI_INT on one rank may be MPI_INTEGER on
+ * another). For user-defined types and operations the sizes and properties are compared, because MPI may reuse the handle
+ * of one that was freed. */
 bool trv_mpi_same_signature(const trv_mpi_arguments_t *a, const trv_mpi_arguments_t *b);
 
 /* A hash of the operation signature, the same on all ranks. */

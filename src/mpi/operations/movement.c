@@ -245,21 +245,21 @@ static int convert(const trv_mpi_state_t *state, const side_t *side, int first, 
 }
 
 /* The numbers of blocks that a rank sends and receives, whether in place or not, and of those that are packed. */
-typedef struct blocks {
+typedef struct block_numbers {
     int sent, received, packed;
-} blocks_t;
+} block_numbers_t;
 
-static blocks_t count_blocks(const trv_mpi_state_t *state, const trv_mpi_movement_t *m)
+static block_numbers_t count_blocks(const trv_mpi_state_t *state, const trv_mpi_movement_t *m)
 {
     const trv_collective_shape_t *shape = trv_collective_shape(m->collective);
-    blocks_t blocks = {.sent = blocks_held(m, shape->before, state->rank, state->ranks),
-                       .received = blocks_held(m, shape->after, state->rank, state->ranks)};
+    block_numbers_t blocks = {.sent = blocks_held(m, shape->before, state->rank, state->ranks),
+                              .received = blocks_held(m, shape->after, state->rank, state->ranks)};
     blocks.packed = blocks.sent > blocks.received ? blocks.sent : blocks.received;
     return blocks;
 }
 
 /* In place, a rank's only block is at its own place among those of all ranks. */
-static int place_of(const trv_mpi_state_t *state, const blocks_t *blocks, int count)
+static int place_of(const trv_mpi_state_t *state, const block_numbers_t *blocks, int count)
 {
     return count < blocks->packed ? state->rank : 0;
 }
@@ -267,7 +267,7 @@ static int place_of(const trv_mpi_state_t *state, const blocks_t *blocks, int co
 int trv_mpi_movement_pack(const trv_mpi_state_t *state, const trv_mpi_movement_t *m, size_t bytes, void **packed)
 {
     side_t send, receive;
-    const blocks_t blocks = count_blocks(state, m);
+    const block_numbers_t blocks = count_blocks(state, m);
     const int place = place_of(state, &blocks, blocks.sent);
     sides(m, state->rank, state->ranks, &send, &receive);
     const bool in_place = send.blocks == 0; /* then the blocks are in the receive buffer */
@@ -287,7 +287,7 @@ int trv_mpi_movement_pack(const trv_mpi_state_t *state, const trv_mpi_movement_t
 int trv_mpi_movement_unpack(const trv_mpi_state_t *state, const trv_mpi_movement_t *m, size_t bytes, const void *packed)
 {
     side_t send, receive;
-    const blocks_t blocks = count_blocks(state, m);
+    const block_numbers_t blocks = count_blocks(state, m);
     sides(m, state->rank, state->ranks, &send, &receive);
     if (m->collective == TRV_BROADCAST && is_root(m, state->rank))
         return TRV_OK; /* the data is in the buffer already */

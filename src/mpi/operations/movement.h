@@ -46,10 +46,10 @@ int trv_mpi_movement_measure(const trv_mpi_movement_t *movement, int rank, size_
 int trv_mpi_movement_measure_blocks(const trv_mpi_movement_t *movement, int rank, int ranks, trv_mpi_blocks_t **blocks,
                                     bool *contiguous);
 
-/* Movement of types with gaps, at most 2 GiB per block, and of blocks with counts, which are then one after the other in
- * rank order. The first function allocates *packed for the larger one of this
- * rank's buffers, which the caller frees, and packs the data to be sent into it. The second function unpacks the
- * received data, after the collective was executed in place on the bytes of *packed. TRV_OK or a code of the core. */
+/* Movement of types with gaps, at most 2 GiB per block, and of blocks with counts, which are then one after the other
+ * in rank order. The first function allocates *packed for the larger one of this rank's buffers, which the caller frees,
+ * and packs the data to be sent into it. The second function unpacks the received data, after the collective was
+ * executed in place on the bytes of *packed. TRV_OK or a code of the core. */
 int trv_mpi_movement_pack(const trv_mpi_state_t *state, const trv_mpi_movement_t *movement, size_t bytes,
                           void **packed);
 int trv_mpi_movement_unpack(const trv_mpi_state_t *state, const trv_mpi_movement_t *movement, size_t bytes,

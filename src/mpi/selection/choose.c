@@ -162,8 +162,7 @@ static const char *torus_objection(const trv_mpi_state_t *state, const trv_mpi_a
         return "all ranks share one node";
     if (trv_collective_has_blocks(arguments->collective) && !state->config.node)
         return "the torus numbers the ranks in another order than the communicator, which only AllReduce, Broadcast "
-               "and "
-               "Reduce support";
+               "and Reduce support";
     if (!arguments->elements.commutative)
         return "the operation does not commute, and the torus numbers the ranks in another order";
     if (state->config.node && arguments->elements.size > TRV_MPI_NODE_CHUNK_BYTES)

@@ -36,6 +36,7 @@ int __real_ftruncate(int, off_t);
 int __wrap_ftruncate(int, off_t);
 void *__real_calloc(size_t, size_t);
 void *__wrap_calloc(size_t, size_t);
+bool test_calloc_fails;
 
 static int fails(int error)
 {
@@ -69,7 +70,10 @@ ssize_t __wrap_readlink(const char *path, char *target, size_t size)
     return 9;
 }
 
-void *__wrap_calloc(size_t count, size_t size) { return fault == NO_MEMORY ? NULL : __real_calloc(count, size); }
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fault == NO_MEMORY || test_calloc_fails ? NULL : __real_calloc(count, size);
+}
 
 /* ---- Creating nodes ---------------------------------------------------------------------------------------------- */
 

@@ -93,7 +93,7 @@ static void try_torus(const char *torus, const char *algorithm, int roots_max)
     if (expect_class(TRV_Comm_set(comm, torus, algorithm), MPI_SUCCESS, NULL, torus))
         rooted_run_all(comm, roots_max); /* makes the decisions for the other forms */
     for (form = NONBLOCKING; form < FORMS; form++) {
-        rooted_run(comm, test_ranks - 1, 3);
+        rooted_run(comm, test_ranks - 1, 3, true);
         expect_class(call_Barrier(comm), MPI_SUCCESS, NULL, "a barrier");
     }
     form = BLOCKING;
@@ -247,6 +247,67 @@ static void plans_of_collectives(void)
     MPI_Comm_free(&comm);
 }
 
+/* A plan with a new root, for which one rank has no memory: no rank gets it, and later plans are correct. */
+static void plan_without_memory(void)
+{
+    const int last = test_ranks - 1;
+    int value, received;
+    MPI_Comm comm;
+    TRV_Plan plan;
+    MPI_Comm_dup(test_comm, &comm);
+    for (int root = 0; root < 2; root++) {
+        test_calloc_fails = root == 1 && test_rank == last;
+        const int code = TRV_Bcast_plan_create(1, MPI_INT, root, comm, &plan);
+        test_calloc_fails = false;
+        expect_class(code, root == 1 ? MPI_ERR_NO_MEM : MPI_SUCCESS, NULL, "a plan that one rank has no memory for");
+        if (root == 0)
+            expect_class(TRV_Plan_free(&plan), MPI_SUCCESS, NULL, "a plan");
+    }
+    expect_class(TRV_Bcast_plan_create(1, MPI_INT, 1, comm, &plan), MPI_SUCCESS, NULL, "a later plan");
+    value = received = test_rank;
+    expect_class(TRV_Plan_run(plan, &value, &received), MPI_SUCCESS, NULL, "a later plan");
+    expect(received == 1, "a later plan: %d", received);
+    expect_class(TRV_Plan_free(&plan), MPI_SUCCESS, NULL, "a later plan");
+    MPI_Comm_free(&comm);
+}
+
+/* Rank 0 and all other ranks as the groups of an intercommunicator: the counts of an Allgatherv are those of the other
+ * group, the counts of a Reduce_scatter those of the own group. */
+static void unequal_groups(void)
+{
+    MPI_Comm group, inter;
+    int local, remote, counts[BLOCKS_MAX] = {0}, displs[BLOCKS_MAX] = {0}, result[BLOCKS_MAX], send[BLOCKS_MAX];
+    MPI_Comm_split(test_comm, test_rank > 0, test_rank, &group);
+    MPI_Intercomm_create(group, 0, test_comm, test_rank > 0 ? 0 : 1, 5, &inter);
+    MPI_Comm_size(group, &local);
+    MPI_Comm_remote_size(inter, &remote);
+    const int first = test_rank > 0 ? 0 : 1, all = test_ranks - 1; /* of the other group; elements of a reduction */
+    for (form = BLOCKING; form < PERSISTENT; form++) {
+        int wrong = 0, sum = 0;
+        for (int r = 0; r < remote; r++) {
+            counts[r] = 1;
+            displs[r] = remote - 1 - r;
+            sum += first + r;
+        }
+        expect_class(call_Allgatherv(&test_rank, 1, MPI_INT, result, counts, displs, MPI_INT, inter), MPI_SUCCESS, NULL,
+                     "an allgatherv between groups");
+        for (int r = 0; r < remote; r++)
+            wrong += result[displs[r]] != first + r;
+        for (int r = 0; r < local; r++)
+            counts[r] = all / local;
+        for (int i = 0; i < all; i++)
+            send[i] = test_rank;
+        expect_class(call_Reduce_scatter(send, result, counts, MPI_INT, MPI_SUM, inter), MPI_SUCCESS, NULL,
+                     "a reduce-scatter between groups");
+        for (int i = 0; i < all / local; i++)
+            wrong += result[i] != sum;
+        expect(wrong == 0, "%d wrong elements between groups of different sizes", wrong);
+    }
+    form = BLOCKING;
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&group);
+}
+
 /* An intercommunicator, on which all forms use the MPI library. */
 static void intercommunicator(void)
 {
@@ -263,6 +324,7 @@ static void intercommunicator(void)
     form = BLOCKING;
     MPI_Comm_free(&inter);
     MPI_Comm_free(&half);
+    unequal_groups();
 }
 
 void topic_rooted(void)
@@ -293,6 +355,7 @@ void topic_rooted(void)
     barriers();
     intercommunicator();
     plans_of_collectives();
+    plan_without_memory();
     plan_of_schedule(TRV_BROADCAST, "trivance-tree");
     plan_of_schedule(TRV_REDUCE, "trivance-tree");
     plan_of_schedule(TRV_GATHER, "trivance-tree");
