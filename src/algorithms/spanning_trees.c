@@ -71,8 +71,11 @@ static int spanning_trees_full_name(const char *parameters, const trv_torus_t *t
     return rc ? rc : snprintf(text, size, "spanning-trees:%d:%d", options.chunks, options.trees);
 }
 
+/* The share of the time in which the pipeline fills or empties that the busiest link is idle; fitted to simulations. */
+#define FILL_SHARE 0.6
+
 /* In every step a stream sends one chunk over each link of its tree, in both directions, while the busiest link carries
- * the chunks of all trees that share it. While the pipeline fills and empties, links are busy about half of the time. */
+ * the chunks of all trees that share it. */
 static int add_candidate(const trv_collector_t *collector, int depth, double load, int trees, int chunks)
 {
     char name[TRV_ALGORITHM_NAME_MAX];
@@ -80,7 +83,7 @@ static int add_candidate(const trv_collector_t *collector, int depth, double loa
     trv_model_t model = {.steps = steps,
                          .hops = steps,
                          .load = steps / ((double)trees * chunks),
-                         .busy = load * (1 + 0.6 * 2 * depth / chunks),
+                         .busy = load * (1 + FILL_SHARE * 2 * depth / chunks),
                          .queues = true};
     trv_model_messages(&model, 2.0 * chunks, trees);
     snprintf(name, sizeof name, "spanning-trees:%d:%d", chunks, trees);

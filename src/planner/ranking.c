@@ -85,7 +85,8 @@ int trv_planner_make_choice(const trv_planner_t *planner, trv_candidate_t *candi
     return TRV_OK;
 }
 
-/* A value between the maximum of two times and, if both are equal, 1.09 times it, as simulations show. */
+/* The 8-norm of two times: the longer one if it dominates, 1.09 times it if both are equal. The exponent is fitted to
+ * simulations. */
 static double add_in_part(double a, double b)
 {
     const double ratio = fmin(a, b) / fmax(fmax(a, b), 1), square = ratio * ratio, fourth = square * square;

@@ -42,6 +42,8 @@ static int find_or_add(trv_candidates_t *list, const char *name)
         if (strcmp(list->candidate[i].name, name) == 0)
             return i;
     trv_candidate_t added = {.by_name = true};
+    if (strlen(name) >= sizeof added.name)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "the name of the algorithm '%s' is too long", name);
     memcpy(added.name, name, strlen(name) + 1);
     const int rc = trv_candidates_add(list, &added);
     return rc ? rc : list->count - 1;

@@ -196,7 +196,7 @@ await runTests({
       await fits('time');
       await shot(page, `broadcast-time-${width}`);
       await goTo(page, 'torus=3x3&collective=alltoall');
-      await page.waitForFunction(() => /^All-to-All/.test(document.getElementById('badges').textContent) && /as many blocks/.test(document.getElementById('matrix-text').textContent));
+      await page.waitForFunction(() => /^All-to-All/.test(document.getElementById('badges').textContent) && /same number of blocks/.test(document.getElementById('matrix-text').textContent));
       await goTo(page, 'torus=4x4&nodes=0-3,5,8&collective=gather&root=5');
       await page.waitForFunction(() => /^Gather to rank 5/.test(document.getElementById('badges').textContent));
       assert.equal(await text(page, '#command'), 'trivance plan 4x4 --nodes=0-3,5,8 --collective=gather --root=5 --bytes=64K');

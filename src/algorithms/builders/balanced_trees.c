@@ -1,6 +1,7 @@
 /*
- * Balanced spanning trees, see balanced_trees.h. All ranks of a job compute the same trees: the lengths of links and
- * paths are sums of few powers of two, which floating-point numbers represent exactly.
+ * Balanced spanning trees, see balanced_trees.h. All ranks of a job compute the same trees: lengths result from
+ * operations that IEEE 754 rounds in the same way on every machine, and the order of insertion decides between equal
+ * lengths.
  */
 #include "algorithms/builders/balanced_trees.h"
 
@@ -19,12 +20,12 @@
 #define FLATNESS     8     /* a level of a tree is as long as a link of average load, times 2^-FLATNESS … 1/2 */
 #define DEPTH_WEIGHT 100   /* trees are compared as if the vector had twice this number of chunks */
 
-typedef struct waiting {
+typedef struct frontier {
     double length;
     int order; /* of insertion, which decides between equal lengths */
     int rank;
     trv_tree_edge_t edge;
-} waiting_t;
+} frontier_edge_t;
 
 typedef struct balance {
     int trees, ranks, ports;
@@ -35,11 +36,11 @@ typedef struct balance {
     double level; /* added to a link's length for each level of the tree above it; differs between rounds */
     /* of one tree: */
     bool *reached;
-    double *length;     /* of the shortest waiting edge to the rank */
-    waiting_t *waiting; /* a binary heap */
-    int waits, inserted;
+    double *length;            /* of the shortest frontier edge to the rank */
+    frontier_edge_t *frontier; /* a binary heap */
+    int frontier_edges, inserted;
     int *queue;
-    trv_tree_edge_t *hung;
+    trv_tree_edge_t *rerooted;
 } balance_t;
 
 /* ---- Links --------------------------------------------------------------------------------------------------------- */
@@ -110,31 +111,31 @@ static double busiest_link(const balance_t *b)
 
 /* ---- One tree ------------------------------------------------------------------------------------------------------ */
 
-static bool waits_less(const waiting_t *a, const waiting_t *b)
+static bool edge_less(const frontier_edge_t *a, const frontier_edge_t *b)
 {
     return a->length != b->length ? a->length < b->length : a->order < b->order;
 }
 
-static void waiting_push(balance_t *b, waiting_t added)
+static void frontier_push(balance_t *b, frontier_edge_t added)
 {
-    int at = b->waits++;
-    for (; at > 0 && waits_less(&added, &b->waiting[(at - 1) / 2]); at = (at - 1) / 2)
-        b->waiting[at] = b->waiting[(at - 1) / 2];
-    b->waiting[at] = added;
+    int at = b->frontier_edges++;
+    for (; at > 0 && edge_less(&added, &b->frontier[(at - 1) / 2]); at = (at - 1) / 2)
+        b->frontier[at] = b->frontier[(at - 1) / 2];
+    b->frontier[at] = added;
 }
 
-static waiting_t waiting_pop(balance_t *b)
+static frontier_edge_t frontier_pop(balance_t *b)
 {
-    const waiting_t first = b->waiting[0], last = b->waiting[--b->waits];
+    const frontier_edge_t first = b->frontier[0], last = b->frontier[--b->frontier_edges];
     int at = 0;
-    for (int child; (child = 2 * at + 1) < b->waits; at = child) {
-        if (child + 1 < b->waits && waits_less(&b->waiting[child + 1], &b->waiting[child]))
+    for (int child; (child = 2 * at + 1) < b->frontier_edges; at = child) {
+        if (child + 1 < b->frontier_edges && edge_less(&b->frontier[child + 1], &b->frontier[child]))
             child++;
-        if (!waits_less(&b->waiting[child], &last))
+        if (!edge_less(&b->frontier[child], &last))
             break;
-        b->waiting[at] = b->waiting[child];
+        b->frontier[at] = b->frontier[child];
     }
-    b->waiting[at] = last;
+    b->frontier[at] = last;
     return first;
 }
 
@@ -151,7 +152,7 @@ static void tree_add_links(balance_t *b, int rank, int depth)
         if (length >= b->length[to])
             continue;
         b->length[to] = length;
-        waiting_push(b, (waiting_t){length, b->inserted++, to, {rank, depth, port}});
+        frontier_push(b, (frontier_edge_t){length, b->inserted++, to, {rank, depth, port}});
     }
 }
 
@@ -163,11 +164,11 @@ static int tree_grow(balance_t *b, int root, trv_tree_edge_t *tree)
         b->reached[rank] = rank == root;
         b->length[rank] = INFINITY;
     }
-    b->waits = b->inserted = 0;
+    b->frontier_edges = b->inserted = 0;
     tree[root] = (trv_tree_edge_t){.parent = -1};
     tree_add_links(b, root, 0);
-    while (b->waits > 0) {
-        const waiting_t next = waiting_pop(b);
+    while (b->frontier_edges > 0) {
+        const frontier_edge_t next = frontier_pop(b);
         if (b->reached[next.rank])
             continue;
         b->reached[next.rank] = true;
@@ -187,12 +188,12 @@ static bool tree_has(const balance_t *b, const trv_tree_edge_t *tree, int rank, 
 }
 
 /* Makes `root` the root of the tree. Returns the rank that is farthest from it. */
-static int tree_hang(balance_t *b, int root, trv_tree_edge_t *tree)
+static int tree_reroot(balance_t *b, int root, trv_tree_edge_t *tree)
 {
     int queued = 0;
     for (int rank = 0; rank < b->ranks; rank++)
         b->reached[rank] = rank == root;
-    b->hung[root] = (trv_tree_edge_t){.parent = -1, .step = -1};
+    b->rerooted[root] = (trv_tree_edge_t){.parent = -1, .step = -1};
     b->queue[queued++] = root;
     for (int i = 0; i < queued; i++)
         for (int port = 0; port < b->ports; port++) {
@@ -200,10 +201,10 @@ static int tree_hang(balance_t *b, int root, trv_tree_edge_t *tree)
             if (!tree_has(b, tree, rank, port) || b->reached[to])
                 continue;
             b->reached[to] = true;
-            b->hung[to] = (trv_tree_edge_t){rank, b->hung[rank].step + 1, port};
+            b->rerooted[to] = (trv_tree_edge_t){rank, b->rerooted[rank].step + 1, port};
             b->queue[queued++] = to;
         }
-    memcpy(tree, b->hung, (size_t)b->ranks * sizeof *tree);
+    memcpy(tree, b->rerooted, (size_t)b->ranks * sizeof *tree);
     tree[root].step = 0;
     return b->queue[queued - 1];
 }
@@ -211,11 +212,11 @@ static int tree_hang(balance_t *b, int root, trv_tree_edge_t *tree)
 /* Makes the middle of the longest path the root. Returns it. */
 static int tree_centre(balance_t *b, int root, trv_tree_edge_t *tree)
 {
-    const int begin = tree_hang(b, root, tree);
-    int middle = tree_hang(b, begin, tree);
+    const int begin = tree_reroot(b, root, tree);
+    int middle = tree_reroot(b, begin, tree);
     for (int up = (tree[middle].step + 1) / 2; up > 0; up--)
         middle = tree[middle].parent;
-    (void)tree_hang(b, middle, tree);
+    (void)tree_reroot(b, middle, tree);
     return middle;
 }
 
@@ -275,11 +276,11 @@ static int balance_create(balance_t *b, const trv_network_t *network, int trees)
     b->best = malloc((size_t)trees * ranks * sizeof *b->best);
     b->reached = malloc(ranks * sizeof *b->reached);
     b->length = malloc(ranks * sizeof *b->length);
-    b->waiting = malloc(ranks * ports * sizeof *b->waiting);
+    b->frontier = malloc(ranks * ports * sizeof *b->frontier);
     b->queue = malloc(ranks * sizeof *b->queue);
-    b->hung = malloc(ranks * sizeof *b->hung);
+    b->rerooted = malloc(ranks * sizeof *b->rerooted);
     const bool complete = b->neighbour && b->slowness && b->load && b->edge && b->best && b->reached && b->length &&
-                          b->waiting && b->queue && b->hung;
+                          b->frontier && b->queue && b->rerooted;
     return complete ? find_links(b, network) : trv_fail_memory();
 }
 
@@ -292,9 +293,9 @@ static void balance_destroy(balance_t *b)
     free(b->best);
     free(b->reached);
     free(b->length);
-    free(b->waiting);
+    free(b->frontier);
     free(b->queue);
-    free(b->hung);
+    free(b->rerooted);
 }
 
 static int search_trees(const trv_tree_search_t *search, trv_tree_edge_t **edge)

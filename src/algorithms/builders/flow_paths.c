@@ -129,17 +129,17 @@ static double leaving_capacity(const flow_t *f)
 static int raise_load(flow_t *f)
 {
     int outside = 0;
-    double low = f->load, high = 1;
+    double low = f->load, high = fmax(1, low);
     for (int rank = 0; rank < f->ranks; rank++)
         outside += f->level[rank] < 0;
-    for (f->load = INFINITY, high = leaving_capacity(f) > 0 ? fmax(1, low) : INFINITY; isfinite(high);) {
-        f->load = high *= 2;
-        if (leaving_capacity(f) >= outside)
-            break;
-    }
-    if (isinf(high))
+    f->load = INFINITY;
+    if (leaving_capacity(f) == 0)
         return trv_fail(TRV_ERR_UNSUPPORTED, "not every rank can be reached from rank %d over links that are not cut",
                         f->root);
+    do {
+        high *= 2;
+        f->load = high;
+    } while (leaving_capacity(f) < outside);
     while (high - low > 1) {
         f->load = floor((low + high) / 2);
         if (leaving_capacity(f) >= outside)
@@ -167,7 +167,7 @@ static int find_flow(flow_t *f)
 
 /* ---- The paths ----------------------------------------------------------------------------------------------------- */
 
-/* Takes one unit of the flow to `block` backwards, without circles: writes its links, the last one first. Returns their
+/* Takes one unit of the flow to `block` backwards, without cycles: writes its links, the last one first. Returns their
  * number. `mark`: per rank, the links that were written when the path passed it, or -1. */
 static int take_path(flow_t *f, int block, int *mark, int *link)
 {
@@ -182,7 +182,7 @@ static int take_path(flow_t *f, int block, int *mark, int *link)
         f->units[link_of(f, rank, port)]++;
         link[length++] = in;
         rank = in / f->ports;
-        if (mark[rank] >= 0) /* a circle */
+        if (mark[rank] >= 0) /* a cycle */
             for (; length > mark[rank]; length--)
                 if (link[length - 1] / f->ports != rank)
                     mark[link[length - 1] / f->ports] = -1;
