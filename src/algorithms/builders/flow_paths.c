@@ -245,7 +245,7 @@ static int find_hops(flow_t *f, trv_paths_t *paths)
         hops += f->units[link] > 0 ? (size_t)f->units[link] : 0;
     path_t *path = malloc((size_t)f->ranks * sizeof *path);
     int *link = malloc((hops + 1) * sizeof *link), *mark = f->level, taken = 0, count = 0;
-    int *free_step = calloc((size_t)(f->ranks * f->ports), sizeof *free_step);
+    int *free_step = calloc((size_t)f->ranks * (size_t)f->ports, sizeof *free_step);
     paths->hop = malloc((hops + 1) * sizeof *paths->hop);
     const bool complete = path && link && free_step && paths->hop;
     for (int rank = 0; rank < f->ranks; rank++)

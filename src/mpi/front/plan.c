@@ -320,7 +320,7 @@ int TRV_Plan_create(const trv_schedule_t *schedule, MPI_Count count, MPI_Datatyp
 
 /* Converts the buffers of a plan to those of the MPI library's function, which has only one buffer for a Broadcast, and
  * MPI_IN_PLACE as the receive buffer of a Scatter's root in place. */
-static int plan_convert_buffers(const TRV_Plan plan, const void **sendbuf, void **recvbuf)
+static int plan_convert_buffers(const struct trv_mpi_plan *plan, const void **sendbuf, void **recvbuf)
 {
     const trv_mpi_arguments_t *arguments = &plan->operation.arguments;
     int rank = 0, code = PMPI_Comm_rank(plan->comm, &rank);
