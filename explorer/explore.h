@@ -26,6 +26,7 @@ typedef struct explore_ask {
     const char *command, *schedule, *node_list;
     cli_selection_t selection;
     trv_collective_t collective;
+    int root; /* with --nodes, an index in the list of nodes */
     uint64_t bytes;
     cli_network_t network;
     int step;   /* the step whose messages are written; -1: all, -2: none */

@@ -145,7 +145,10 @@ static int put_held(const explore_ask_t *ask, const trv_schedule_t *schedule)
     if (ask->rank >= ranks || ask->stream >= trv_schedule_streams(schedule))
         return trv_fail(TRV_ERR_ARGUMENT, "the schedule has no such rank or stream");
     const int first = ask->rank < 0 ? 0 : ask->rank, end = ask->rank < 0 ? ranks : ask->rank + 1;
-    int rc = trv_progress_create(&progress, schedule, ask->stream);
+    int rc = trv_schedule_shape(schedule)->exchanges
+                 ? trv_fail(TRV_ERR_UNSUPPORTED,
+                            "In an all-to-all every rank holds the same number of blocks after each step.")
+                 : trv_progress_create(&progress, schedule, ask->stream);
     if (!rc && (int64_t)(end - first) * progress.columns * (progress.steps + 1) > CELLS_MAX) {
         trv_progress_clear(&progress);
         rc = trv_fail(TRV_ERR_UNSUPPORTED, "the schedule is too large to show the data held by each rank");

@@ -16,11 +16,12 @@
 #include "cli/shared/input.h"
 #include "cli/shared/tool.h"
 
-enum { OPTION_STEP = CLI_NO_LETTER, OPTION_STREAM, OPTION_RANK, OPTION_NODES };
+enum { OPTION_STEP = CLI_NO_LETTER, OPTION_STREAM, OPTION_RANK, OPTION_NODES, OPTION_ROOT };
 
 static const cli_option_t option[] =
     {{"algorithm", 'a', "A", "a name, a family or planned (default)", NULL},
-     {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", NULL},
+     {"collective", 'c', "C", CLI_COLLECTIVE_HELP, NULL},
+     {"root", OPTION_ROOT, "R", CLI_ROOT_HELP, NULL},
      {"bytes", 'b', "M", "size of the vector (default 64K, or that of the file)", NULL},
      {"schedule", 's', "FILE", "a schedule in the format trivance-schedule-1 instead; its claims are not verified",
       NULL},
@@ -52,6 +53,7 @@ static int read_option(void *context, int key)
     case 'c': return cli_parse_collective(optarg, &ask->collective);
     case 'b': return trv_parse_vector(optarg, &ask->bytes);
     case 's': ask->schedule = optarg; return TRV_OK;
+    case OPTION_ROOT: return cli_parse_root(optarg, &ask->root);
     case OPTION_NODES: ask->node_list = optarg; return TRV_OK;
     case OPTION_STEP: return trv_parse_int(optarg, "--step", -2, 1 << 30, &ask->step);
     case OPTION_STREAM: return trv_parse_int(optarg, "--stream", 0, 1 << 10, &ask->stream);
@@ -79,6 +81,7 @@ static int make_on_nodes(explore_ask_t *ask, const trv_torus_t *torus, const trv
     trv_network_t set = {TRV_NETWORK};
     trv_planner_node_choice_t best = {0};
     trv_schedule_t *own;
+    int root = 0; /* the position of the root in that order */
     if (!ask->selection.choice[0].planned)
         return trv_fail(TRV_ERR_ARGUMENT, "the planner selects the schedule for a set of nodes: expected "
                                           "--algorithm=planned with --nodes");
@@ -87,14 +90,18 @@ static int make_on_nodes(explore_ask_t *ask, const trv_torus_t *torus, const trv
         return trv_fail_memory();
     int rc = cli_read_nodes(ask->node_list, torus->ranks, ask->node, &ask->nodes);
     if (!rc)
-        rc = trv_planner_nodes(torus, ask->nodes, ask->node, ask->collective, 0, ask->bytes, network, NULL, 1, &best);
+        rc = trv_planner_nodes(torus, ask->nodes, ask->node, ask->collective, ask->root, ask->bytes, network, NULL, 1,
+                               &best);
+    const int root_node = rc >= 0 ? ask->node[ask->root] : 0;
     if (rc >= 0)
         rc = trv_order_nodes(&machine, best.order, ask->nodes, ask->node);
     set.torus = best.torus;
+    while (!rc && root < ask->nodes && ask->node[root] != root_node)
+        root++;
     if (!rc)
-        rc = trv_schedule_create_on(&ask->on_set, &set, best.choice.algorithm, ask->collective, 0);
+        rc = trv_schedule_create_on(&ask->on_set, &set, best.choice.algorithm, ask->collective, root);
     if (!rc)
-        rc = trv_schedule_create_on(&own, &set, best.choice.algorithm, ask->collective, 0);
+        rc = trv_schedule_create_on(&own, &set, best.choice.algorithm, ask->collective, root);
     return rc ? rc : trv_schedule_embed(schedule, own, &machine, ask->node);
 }
 
@@ -116,8 +123,8 @@ static int make(explore_ask_t *ask, const cli_tori_t *tori, trv_schedule_t **sch
     planned.buffer_bytes = 0;
     if (ask->node_list)
         return make_on_nodes(ask, &tori->torus[0], &planned, schedule);
-    return cli_choose(&ask->selection.choice[0], &tori->torus[0], ask->collective, 0, &planned, NULL, ask->bytes,
-                      schedule, &time);
+    return cli_choose(&ask->selection.choice[0], &tori->torus[0], ask->collective, ask->root, &planned, NULL,
+                      ask->bytes, schedule, &time);
 }
 
 /* Returns -1 to continue, else the exit code, after an error message. */

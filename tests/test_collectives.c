@@ -114,12 +114,15 @@ static void test_parameters(void **state)
         trv_collective_t first, last;
     } cases[] = {{"4x4", "disjoint-trees:1:1", TRV_BROADCAST, TRV_REDUCE},
                  {"3x3x3", "disjoint-trees:7:3", TRV_BROADCAST, TRV_REDUCE},
-                 {"5mx4m", "disjoint-trees:4:2", TRV_ALLREDUCE, TRV_ALLREDUCE},
+                 {"5mx4m", "disjoint-trees:4:2", TRV_BROADCAST, TRV_REDUCE},
+                 {"5mx4m", "spanning-trees:4:5", TRV_ALLREDUCE, TRV_ALLREDUCE},
+                 {"2x3x2", "spanning-trees:1:1", TRV_ALLREDUCE, TRV_ALLREDUCE},
                  {"3x5", "chain:9", TRV_BROADCAST, TRV_REDUCE},
                  {"3x3", "scatter-allgather:star-tree+trivance-b", TRV_BROADCAST, TRV_BROADCAST},
                  {"4x4", "scatter-allgather:binomial+swing-b", TRV_REDUCE, TRV_REDUCE},
                  {"2x3x2", "scatter-allgather:bucket", TRV_BROADCAST, TRV_REDUCE},
-                 {"8x8", "star-tree:4", TRV_BROADCAST, TRV_ALLTOALL}};
+                 {"8x8", "star-tree:4", TRV_BROADCAST, TRV_ALLTOALL},
+                 {"2x5mx2", "balanced-paths:3", TRV_SCATTER, TRV_GATHER}};
     (void)state;
     for (int i = 0; i < COUNT(cases); i++)
         for (int c = (int)cases[i].first; c <= (int)cases[i].last; c++) {
@@ -269,6 +272,35 @@ static void test_long_vectors_reach_the_limit(void **state)
         }
 }
 
+/* On meshes too, scatter and gather of long vectors from any root use all ports of the root, or all links around the most
+ * isolated ranks. With cut and slow links, paths are long compared with the number of blocks on a link. */
+static void test_scatter_and_gather_reach_the_limit(void **state)
+{
+    static const char *const meshes[] = {"7m", "8x4m", "8mx9m", "8mx8m", "3mx4mx5m"};
+    static const trv_slow_link_t link[] = {{1, 0, INFINITY}, {5, 2, 3}};
+    const trv_simulate_options_t whole = TRV_SIMULATE_DEFAULTS;
+    (void)state;
+    for (int t = 0; t < COUNT(meshes); t++)
+        for (int c = TRV_SCATTER; c <= TRV_GATHER; c++)
+            for (int links = 0; links <= (t > 0 ? 2 : 0); links += 2) {
+                trv_network_t network = {TRV_NETWORK, .slow_links = links, .slow_link = link};
+                trv_simulate_options_t options = whole;
+                trv_planner_choice_t choice;
+                char text[256];
+                assert_int_equal(trv_torus_parse(meshes[t], &network.torus), TRV_OK);
+                options.slow_links = links;
+                options.slow_link = link;
+                const int root = draw(network.torus.ranks);
+                const double limit = limit_ns(&network, (trv_collective_t)c, root, 512 << 20);
+                assert_int_equal(trv_planner_best(&network.torus, (trv_collective_t)c, root, 512 << 20, &options, NULL,
+                                                  &choice),
+                                 TRV_OK);
+                name_network(&network, (trv_collective_t)c, root, choice.algorithm, text);
+                if (choice.time_ns > (links ? 1.2 : 1.1) * limit)
+                    fail_msg("%s: %.3f of the limit", text, choice.time_ns / limit);
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -278,6 +310,7 @@ int main(void)
         cmocka_unit_test(test_wrong_roots),
         cmocka_unit_test(test_no_schedule_is_faster),
         cmocka_unit_test(test_long_vectors_reach_the_limit),
+        cmocka_unit_test(test_scatter_and_gather_reach_the_limit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

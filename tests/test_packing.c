@@ -149,10 +149,32 @@ static void test_whole_tori(void **state)
     }
 }
 
+/* A slow link is left out unless it slows the trees down by less than the tree that needs it gains. */
+static void test_slow_links(void **state)
+{
+    static const struct {
+        double factor;
+        int trees;
+    } cases[] = {{1.2, 4}, {1.4, 3}, {10, 3}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const trv_slow_link_t slow = {5, 0, cases[i].factor};
+        trv_network_t network = {TRV_NETWORK, .slow_links = 1, .slow_link = &slow};
+        trv_tree_edge_t *edge;
+        assert_int_equal(trv_torus_parse("3x4", &network.torus), TRV_OK);
+        assert_int_equal(trv_packing_find(&network, 0, TRV_FROM_ROOT, &edge), cases[i].trees);
+        check_trees(&network, 0, 0, cases[i].trees, edge);
+        assert_true(trv_packing_slowness(&network, TRV_FROM_ROOT, cases[i].trees, edge) ==
+                    (cases[i].trees == 4 ? cases[i].factor : 1));
+        free(edge);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_cuts),
+        cmocka_unit_test(test_slow_links),
         cmocka_unit_test(test_whole_tori),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

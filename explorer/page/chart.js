@@ -8,7 +8,7 @@ import { showProblem, tip } from './app.js';
 import { byId, colour, element, legendEntry, segment } from './dom.js';
 import { bytesArgument, bytesText, timeText } from './format.js';
 import { Cancelled, sentenceOf } from './pool.js';
-import { chartRange, chartSizes, networkOptions, questionFor, scheduleOptions, USUAL } from './state.js';
+import { chartOf, chartRange, chartSizes, collectiveOptions, networkOptions, questionFor, scheduleOptions, titleOf, USUAL } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {{time: number, name: string, limit: number} | {error: string}} Point */
@@ -44,12 +44,12 @@ function lineColour(app, name) {
  * Returns the names of the compared algorithms.
  * @param {App} app
  */
-const namesOf = app => (app.file ? [app.file.name] : app.state.nodes ? ['planned'] : app.state.chart);
+const namesOf = app => (app.file ? [app.file.name] : app.state.nodes ? ['planned'] : chartOf(app.state));
 /**
  * Returns the names that can be chosen.
  * @param {App} app
  */
-const offeredOf = app => [...new Set([...USUAL.chart, ...app.state.chart, ...(app.state.algorithm && !/^all$|,/.test(app.state.algorithm) ? [app.state.algorithm] : [])])];
+const offeredOf = app => [...new Set([...chartOf({ ...app.state, chart: USUAL.chart }), ...chartOf(app.state), ...(app.state.algorithm && !/^all$|,/.test(app.state.algorithm) ? [app.state.algorithm] : [])])];
 /**
  * Returns the names that are not known to fail. A command with a failing name would print only its error.
  * @param {App} app
@@ -105,7 +105,7 @@ function update(app) {
   segment(byId('scale'), [{ key: 'time', text: 'Time' }, { key: 'limit', text: '× limit', title: 'as a multiple of the lower bound for all schedules' },
     { key: 'relative', text: `vs ${namesOf(app)[0] ?? ''}` }], state.scale, scale => app.set({ scale }));
   const model = modelOf(app);
-  byId('time-title').textContent = `Completion time, ${QUEUES[model]}`;
+  byId('time-title').textContent = `${app.file || state.collective === USUAL.collective ? 'Completion time' : titleOf(state)}, ${QUEUES[model]}`;
   byId('model').hidden = isSet(app); // sets of nodes are planned with one queue per link
   segment(byId('model'), [{ key: 'fifo', text: 'fifo', title: 'one queue per link: the ideal router' }, { key: 'dateline', text: 'dateline', title: 'two channels, as torus routers have' }],
     model, key => app.set({ model: key }));
@@ -113,7 +113,7 @@ function update(app) {
   if (!byId('most').querySelector(`[value="${most}"]`)) byId('most').append(element('option', { value: most }, bytesText(most)));
   byId('most').value = String(most);
   drawChips(app);
-  const now = app.keyOf([app.file ? '' : state.torus, model, state.nodes, ...networkOptions(state)]);
+  const now = app.keyOf([app.file ? '' : state.torus, model, state.nodes, ...collectiveOptions(state), ...networkOptions(state)]);
   if (now !== context) {
     context = now;
     points = new Map();
@@ -135,15 +135,15 @@ const requestedChart = app => [context, ...namesOf(app), ...chartSizes(app.state
 
 /** @param {App} app */
 function drawChips(app) {
-  const { state } = app, offered = offeredOf(app);
+  const { state } = app, offered = offeredOf(app), chosen = chartOf(state);
   if (app.file || state.nodes) {
     byId('chips').replaceChildren(...namesOf(app).map(name => element('span', { class: 'chip', style: `--colour:var(${lineColour(app, name)})` }, element('i'), name)));
     return;
   }
   const focused = document.activeElement instanceof HTMLElement ? document.activeElement.dataset.name : undefined;
-  byId('chips').replaceChildren(...offered.map(name => element('button', { type: 'button', class: 'chip', 'data-name': name, 'aria-pressed': String(state.chart.includes(name)),
+  byId('chips').replaceChildren(...offered.map(name => element('button', { type: 'button', class: 'chip', 'data-name': name, 'aria-pressed': String(chosen.includes(name)),
     style: `--colour:var(${lineColour(app, name)})`,
-    onclick: () => app.set({ chart: state.chart.includes(name) ? state.chart.filter(other => other !== name) : [...state.chart, name] }) }, element('i'), name)));
+    onclick: () => app.set({ chart: chosen.includes(name) ? chosen.filter(other => other !== name) : [...chosen, name] }) }, element('i'), name)));
   if (focused) byId('chips').querySelector(`[data-name="${CSS.escape(focused)}"]`)?.focus();
 }
 
@@ -200,7 +200,7 @@ async function simulate(app) {
 async function simulateOne(app, job, signal, share) {
   const { state } = app;
   const question = isSet(app) ? questionFor('plan', state, null, [...scheduleOptions({ ...state, bytes: job.sizes[0] }, null), '--format=json'])
-    : questionFor('simulate', state, app.file, [`--algorithm=${job.name}`, `--bytes=${job.sizes.map(bytesArgument).join(',')}`, `--model=${state.model}`, ...(app.file ? [] : ['--limit']), ...networkOptions(state), '--format=json']);
+    : questionFor('simulate', state, app.file, [`--algorithm=${job.name}`, ...collectiveOptions(state), `--bytes=${job.sizes.map(bytesArgument).join(',')}`, `--model=${state.model}`, ...(app.file ? [] : ['--limit']), ...networkOptions(state), '--format=json']);
   try {
     const answer = await app.busy.ask(question, { files: app.files, signal, progress: fraction => {
       share.done = Math.min(.99, fraction);
@@ -426,12 +426,12 @@ function drawTable(app, names, sizes, limits) {
  * @param {App} app
  */
 export function timesAsCsv(app) {
-  const lines = ['torus,algorithm,chosen_for,model,bytes,time_ns,limit_ns'];
+  const lines = ['torus,collective,algorithm,chosen_for,model,bytes,time_ns,limit_ns'];
   for (const name of namesOf(app))
     for (const bytes of chartSizes(app.state)) {
       const point = pointOf(name, bytes);
       if (point && 'time' in point)
-        lines.push([app.file ? '' : app.state.torus, point.name, name, modelOf(app), bytes, point.time, Number.isFinite(point.limit) ? point.limit : ''].map(cell => (/[",]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : cell)).join(','));
+        lines.push([app.file ? '' : app.state.torus, app.file ? '' : app.state.collective, point.name, name, modelOf(app), bytes, point.time, Number.isFinite(point.limit) ? point.limit : ''].map(cell => (/[",]/.test(String(cell)) ? `"${String(cell).replaceAll('"', '""')}"` : cell)).join(','));
     }
   return `${lines.join('\n')}\n`;
 }

@@ -5,7 +5,7 @@ import table from 'explorer:algorithms';
 import { byId, element, segment } from './dom.js';
 import { bytesText, portText, rateText, timeText } from './format.js';
 import { readTorus, torusText } from './geometry.js';
-import { PRESETS } from './state.js';
+import { algorithmsOf, COLLECTIVES, hasRoot, PRESETS, USUAL } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
 
@@ -51,23 +51,33 @@ function slider(id, text, values, show, change) {
 
 /** @param {App} app */
 export function makeControls(app) {
-  const torus = byId('torus'), nodes = byId('nodes'), algorithm = byId('algorithm'), form = byId('form');
+  const torus = byId('torus'), nodes = byId('nodes'), algorithm = byId('algorithm'), collective = byId('collective'), root = byId('root'), form = byId('form');
   form.addEventListener('submit', (/** @type {Event} */ event) => event.preventDefault());
-  torus.addEventListener('input', () => app.set({ torus: torus.value.trim(), links: [], nodes: '', rank: -1, step: 0, timeline: '' }));
-  nodes.addEventListener('change', () => app.set({ nodes: nodes.value.replace(/\s/g, ''), step: 0, timeline: '' }));
+  torus.addEventListener('input', () => app.set({ torus: torus.value.trim(), links: [], nodes: '', rank: -1, root: 0, step: 0, timeline: '' }));
+  nodes.addEventListener('change', () => app.set({ nodes: nodes.value.replace(/\s/g, ''), root: 0, step: 0, timeline: '' }));
+  collective.append(...Object.entries(COLLECTIVES).map(([value, text]) => element('option', { value }, text)));
+  collective.addEventListener('change', () => {
+    const name = app.state.algorithm, known = algorithmsOf(collective.value).some(one => [one.name, one.family].includes(name.split(':')[0]));
+    app.set({ collective: collective.value, root: 0, algorithm: known ? name : 'planned', chart: [...USUAL.chart], step: 0, timeline: '' });
+  });
+  root.addEventListener('change', () => app.set({ root: Math.max(0, Math.floor(Number(root.value)) || 0), step: 0, timeline: '' }));
   algorithm.addEventListener('change', () => app.set({ algorithm: algorithm.value.trim() || 'planned', step: 0 }));
   const sliders = SLIDERS.map(({ key, text, values, show }) => ({ key, ...slider(`slider-${key}`, text, values, show, value => app.set({ [key]: value })) }));
   byId('sliders').append(...sliders.map(one => one.node));
   const size = slider('slider-bytes', 'Size of the vector', SIZES, bytesText, bytes => app.set({ bytes }));
   byId('size').append(size.node);
-  const names = new Set(['planned', ...table.map(one => one.family), ...table.map(one => one.name)]);
-  byId('algorithms').replaceChildren(...[...names].map(value => element('option', { value })));
 
   app.views.push(() => {
     const { state } = app, parsed = readTorus(state.torus);
     if (document.activeElement !== torus) torus.value = app.file ? 'as in the file' : state.torus;
     if (document.activeElement !== nodes) nodes.value = app.file ? '' : state.nodes;
     if (document.activeElement !== algorithm) algorithm.value = state.nodes ? 'planned' : state.algorithm;
+    collective.value = state.collective;
+    byId('root-label').hidden = !hasRoot(state);
+    if (document.activeElement !== root) root.value = String(state.root);
+    root.max = String(Math.max(0, (parsed?.ranks ?? 1) - 1));
+    const offered = algorithmsOf(state.collective), names = new Set(['planned', ...offered.map(one => one.family), ...offered.map(one => one.name)]);
+    byId('algorithms').replaceChildren(...[...names].map(value => element('option', { value })));
     torus.setAttribute('aria-invalid', String(!parsed));
     for (const one of sliders) one.update(state[one.key]);
     size.update(state.bytes);
@@ -79,11 +89,11 @@ export function makeControls(app) {
       });
     segment(byId('delivery'), [{ key: 'head', text: 'head', title: 'as in the paper’s simulator' }, { key: 'tail', text: 'tail', title: 'as on a real link' }],
       state.delivery, delivery => app.set({ delivery }));
-    byId('controls-summary').textContent = `${state.torus} · ${rateText(state.bandwidth)} · ${state.algorithm} · ${bytesText(state.bytes)}`;
+    byId('controls-summary').textContent = `${state.torus} · ${rateText(state.bandwidth)} · ${COLLECTIVES[state.collective]} · ${state.algorithm} · ${bytesText(state.bytes)}`;
     byId('algorithm-hint').textContent = table.find(one => one.name === state.algorithm.split(':')[0])?.title ?? (state.algorithm === 'planned' || state.nodes ? 'the schedule that the planner selects for this size and network' : '');
     drawDimensions(app, app.file ? null : parsed);
     drawLinkList(app);
-    for (const one of form.querySelectorAll('#torus, #nodes, #algorithm, .dimension input, .dimension button, #links button')) one.disabled = Boolean(app.file) || (one === algorithm && state.nodes !== '');
+    for (const one of form.querySelectorAll('#torus, #nodes, #algorithm, #collective, #root, .dimension input, .dimension button, #links button')) one.disabled = Boolean(app.file) || (one === algorithm && state.nodes !== '');
   });
 }
 
@@ -111,7 +121,7 @@ function drawDimensions(app, torus) {
     else now.lines ^= 1 << d;
     if (now.size[d] === 1) now.lines &= ~(1 << d);
     byId('torus').value = torusText(now);
-    app.set({ torus: torusText(now), links: [], nodes: '', rank: -1, step: 0, timeline: '' });
+    app.set({ torus: torusText(now), links: [], nodes: '', rank: -1, root: 0, step: 0, timeline: '' });
   };
   torus.size.forEach((n, d) => {
     const [, input, button] = /** @type {any} */ (box.children[d].children), line = Boolean((torus.lines >> d) & 1);

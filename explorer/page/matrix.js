@@ -32,16 +32,20 @@ export function drawMatrix(picture, step, selected) {
   const context = canvas.getContext('2d'), image = context.createImageData(width, ranks * tall), pixels = new Uint32Array(image.data.buffer);
   const empty = rgb('--grid');
   const [old, fresh] = ['--c2', '--accent'].map(name => shadesOf(empty, rgb(name)));
-  let held = 0, complete = 0;
+  const last = state[state.length - 1], everywhere = ['allreduce', 'allgather'].includes(picture.collective);
+  let held = 0, complete = 0, wanted = 0, results = 0; // of what is part of the ranks' results
   for (let rank = 0; rank < ranks; rank++) {
-    let mine = 0;
+    let mine = 0, own = 0;
     for (let c = 0; c < columns; c++) {
-      const value = digitAt(now, rank * columns + c), shade = (value > digitAt(before, rank * columns + c) ? fresh : old)[value];
-      mine += value;
+      const value = digitAt(now, rank * columns + c), result = everywhere || digitAt(last, rank * columns + c) ? 35 : 0, shade = (value > digitAt(before, rank * columns + c) ? fresh : old)[value];
+      mine += Math.min(value, result);
+      own += result;
       for (let y = rank * tall; y < (rank + 1) * tall - gap; y++) pixels.fill(shade, y * width + c * wide, y * width + (c + 1) * wide - gap);
     }
     held += mine;
-    complete += mine === 35 * columns ? 1 : 0;
+    wanted += own;
+    results += own > 0 ? 1 : 0;
+    complete += own > 0 && mine === own ? 1 : 0;
   }
   context.putImageData(image, 0, 0);
   if (row >= 0 && row < ranks) {
@@ -50,7 +54,7 @@ export function drawMatrix(picture, step, selected) {
     context.strokeRect(.5, row * tall - .5, width - 1, tall);
   }
   const what = picture.held.by_block ? 'blocks, shaded by the number of contributions' : 'contributions';
-  const text = `A row per ${picture.nodes ? 'rank of the job' : 'rank'}, its ${what}. ${Math.round(100 * held / (35 * columns * ranks))} % after this step, ${countText(complete, 'rank')} of ${ranks} complete.`;
+  const text = `A row per ${picture.nodes ? 'rank of the job' : 'rank'}, its ${what}. ${Math.round(100 * held / Math.max(1, wanted))} % after this step, ${countText(complete, 'rank')} of ${results} complete.`;
   byId('matrix-text').textContent = text + (picture.streams.length > 1 ? ' Shown: stream 0; the other streams are its images.' : '');
   canvas.setAttribute('aria-label', text);
 }

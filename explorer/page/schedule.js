@@ -8,7 +8,7 @@ import { bytesText, countText, portText } from './format.js';
 import { active, coordinates, layoutsOf, loadsOf, neighbour, rankAt, readMessage, readTorus } from './geometry.js';
 import { digitAt, drawMatrix } from './matrix.js';
 import { ARROWS_MAX, drawStage, findAt, legendOf, streamColour } from './stage.js';
-import { questionFor, scheduleOptions } from './state.js';
+import { questionFor, scheduleOptions, titleOf, USUAL } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./geometry.js').Message} Message */
@@ -124,12 +124,25 @@ function shares(after) {
   const { held, ranks, nodes } = picture;
   if (!held) return null;
   const text = held.state[Math.min(after, held.state.length - 1)], { columns } = held; // a single rank has no steps
-  const owned = picture.collective === 'reduce-scatter' ? 1 : columns;
+  const owned = Math.max(1, ...resultsOf(held).map(row => row / 35)); // of the rank with the largest result
   return Array.from({ length: ranks }, (_, rank) => {
     let sum = 0;
     const row = nodes ? nodes.indexOf(rank) : rank;
     for (let c = 0; c < columns && row >= 0; c++) sum += digitAt(text, row * columns + c);
     return Math.min(1, sum / 35 / owned);
+  });
+}
+
+/**
+ * Returns the sum of the final row of each rank.
+ * @param {any} held
+ */
+function resultsOf({ state, columns }) {
+  const last = state[state.length - 1];
+  return Array.from({ length: last.length / columns }, (_, row) => {
+    let sum = 0;
+    for (let c = 0; c < columns; c++) sum += digitAt(last, row * columns + c);
+    return sum;
   });
 }
 
@@ -203,8 +216,8 @@ function drawTitle(app, torus) {
     return;
   }
   byId('title').textContent = app.file ? `${picture.name} from ${app.file.name}` : picture.name;
-  const badges = [badge(countText(picture.steps, 'step'))];
-  if (!app.file) badges.push(badge(picture.exact ? 'exact' : 'covers'), badge(picture.consistent ? 'same bits everywhere' : 'bits differ by rank'));
+  const badges = [...(app.file || app.state.collective === USUAL.collective ? [] : [badge(titleOf(app.state))]), badge(countText(picture.steps, 'step'))];
+  if (!app.file) badges.push(badge(picture.exact ? 'exact' : 'covers'), ...(picture.collective === 'allreduce' ? [badge(picture.consistent ? 'same bits everywhere' : 'bits differ by rank')] : []));
   else if (verdict) badges.push(badge(verdict.verdict === 'WRONG' ? 'wrong' : `${verdict.verdict}: proved`, verdict.verdict === 'WRONG' ? 'bad' : 'good'));
   byId('badges').replaceChildren(...badges);
 }
@@ -281,7 +294,7 @@ function drawRank(app, list) {
     const facts = [['Ranks', torus.ranks.toLocaleString('en')], ...(picture?.nodes ? [['Nodes of the job', String(picture.nodes.length)]] : []), ['Directed links', links.toLocaleString('en')], ['Diameter', countText(diameter, 'hop')]];
     if (state.view === 'schedule' && picture && !app.file)
       facts.push(['Messages', picture.messages.toLocaleString('en')], // the next three are those of a whole torus
-        ...(picture.nodes ? [] : [['Steps / log₃ n', picture.lambda.toFixed(2)], ['Sent per rank / 2m', picture.delta.toFixed(3)], ['Theta', picture.theta.toFixed(3)]]),
+        ...(picture.nodes || picture.collective !== 'allreduce' ? [] : [['Steps / log₃ n', picture.lambda.toFixed(2)], ['Sent per rank / 2m', picture.delta.toFixed(3)], ['Theta', picture.theta.toFixed(3)]]),
         ['Scratch registers', String(picture.registers - 1)]);
     box.replaceChildren(element('dl', { class: 'facts' }, ...facts.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)])),
       element('p', { class: 'hint' }, 'Select a rank to see its links and messages.'));

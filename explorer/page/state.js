@@ -12,6 +12,8 @@ import { readTorus } from './geometry.js';
  * @typedef {object} State
  * @property {string} torus as typed: "9x9", "8x8m"
  * @property {string} algorithm
+ * @property {string} collective
+ * @property {number} root of a collective that has one
  * @property {number} bytes
  * @property {number} bandwidth bits per second
  * @property {number} alpha ns
@@ -26,7 +28,7 @@ import { readTorus } from './geometry.js';
  * @property {string} layout auto, ring, row, grid or iso
  * @property {number} step the current step; -1: none
  * @property {number} rank the selected rank; -1: none
- * @property {string[]} chart the compared algorithms
+ * @property {string[]} chart the compared algorithms; those of USUAL: the usual ones of the collective
  * @property {number} most the largest size of the chart; 0: chosen for the torus
  * @property {string} scale time, or relative to an algorithm of the chart
  * @property {string} timeline "ALGORITHM@BYTES" or ""
@@ -35,12 +37,45 @@ import { readTorus } from './geometry.js';
 /** The algorithms of the figures: Trivance, then the others, in the order of their colours. */
 const COMPARED = table.filter(one => one.colour).sort((a, b) => Number(a.baseline) - Number(b.baseline) || a.colour - b.colour).map(one => one.family);
 
+/** The collectives by name, with their titles; and those with a root. */
+/** @type {Record<string, string>} */
+export const COLLECTIVES = { allreduce: 'AllReduce', 'reduce-scatter': 'Reduce-Scatter', allgather: 'AllGather', broadcast: 'Broadcast', reduce: 'Reduce', scatter: 'Scatter', gather: 'Gather', alltoall: 'All-to-All' };
+const ROOTED = ['broadcast', 'reduce', 'scatter', 'gather'];
+
+/** @param {{collective: string}} state */
+export const hasRoot = state => ROOTED.includes(state.collective);
+/** @param {{collective: string, root: number}} state */
+export const titleOf = state => COLLECTIVES[state.collective] + (hasRoot(state) ? ` ${state.collective === 'reduce' || state.collective === 'gather' ? 'to' : 'from'} rank ${state.root}` : '');
+
+/**
+ * Returns the algorithms of a collective.
+ * @param {string} collective
+ */
+export const algorithmsOf = collective => table.filter(one => one.collectives.includes(collective));
+
+/**
+ * Returns the families of a collective's algorithms, with an algorithm's name in place of a family that is named like
+ * another algorithm.
+ * @param {string} collective
+ */
+const familiesOf = collective => [...new Set(algorithmsOf(collective).map(one => (table.some(other => other !== one && other.name === one.family) ? one.name : one.family)))];
+
 /** @type {Readonly<State>} */
 export const USUAL = Object.freeze({
-  torus: '9x9', algorithm: 'planned', bytes: 65536, bandwidth: 800e9, alpha: 1500, latency: 100, overhead: 0, delivery: 'head',
+  torus: '9x9', collective: 'allreduce', root: 0, algorithm: 'planned', bytes: 65536, bandwidth: 800e9, alpha: 1500, latency: 100, overhead: 0, delivery: 'head',
   model: 'fifo', links: [], nodes: '', parameters: {}, view: 'schedule', layout: 'auto', step: 0, rank: -1,
   chart: [...COMPARED, 'planned'], most: 0, scale: 'time', timeline: '',
 });
+
+/**
+ * Returns the compared algorithms: by default those of the figures, or all where there are no figures of the collective.
+ * @param {State} state
+ */
+export function chartOf(state) {
+  if (state.chart.join() !== USUAL.chart.join()) return state.chart;
+  const families = familiesOf(state.collective), compared = COMPARED.filter(name => families.includes(name));
+  return [...(compared.length > 1 ? compared : families), 'planned'];
+}
 
 /** Presets of network parameters: those of the paper, of a cluster, and of the network that `trivance testbed` emulates. */
 export const PRESETS = [
@@ -49,8 +84,9 @@ export const PRESETS = [
   { name: 'Testbed', title: '50 Mb/s, 2 ms a hop: the network of trivance testbed', bandwidth: 50e6, alpha: 500e3, latency: 2e6, overhead: 0, delivery: 'tail' },
 ];
 
-/** @type {Record<'delivery' | 'model' | 'view' | 'layout' | 'scale', string[]>} */
+/** @type {Record<'collective' | 'delivery' | 'model' | 'view' | 'layout' | 'scale', string[]>} */
 const CHOICES = {
+  collective: Object.keys(COLLECTIVES),
   delivery: ['head', 'tail'], model: ['fifo', 'dateline'], view: ['schedule', 'network', 'time', 'why'],
   layout: ['auto', 'ring', 'row', 'grid', 'iso'], scale: ['time', 'limit', 'relative'],
 };
@@ -75,7 +111,7 @@ const store = (value, set) => {
 /** @param {'torus' | 'algorithm' | 'timeline' | 'nodes'} key @param {string} allowed @param {RegExp} valid @param {number} most characters */
 const textKey = (key, allowed, valid = /^/, most = TEXT_MAX) => KEYS.set(key, { allowed, write: state => state[key],
   read: (state, text) => store(valid.test(text) && text.length <= most ? text : null, some => { state[key] = some; }) });
-/** @param {'bandwidth' | 'alpha' | 'latency' | 'overhead' | 'step' | 'rank'} key @param {string} allowed @param {RegExp} valid @param {number} least */
+/** @param {'bandwidth' | 'alpha' | 'latency' | 'overhead' | 'step' | 'rank' | 'root'} key @param {string} allowed @param {RegExp} valid @param {number} least */
 const numberKey = (key, allowed, valid, least = 0) => KEYS.set(key, { allowed, write: state => String(state[key]),
   read: (state, text) => store(valid.test(text) && Number(text) >= least && Number(text) < 1e18 ? Number(text) : null, some => { state[key] = some; }) });
 /** @param {'bytes' | 'most'} key */
@@ -87,13 +123,13 @@ textKey('torus', `a torus of up to ${TEXT_MAX} characters, for example 9x9`);
 textKey('algorithm', `a name of up to ${TEXT_MAX} characters, for example trivance-b`);
 textKey('nodes', 'nodes and ranges of nodes, for example 0-9,16', /^(\d{1,9}(-\d{1,9})?(,\d{1,9}(-\d{1,9})?)*)?$/, NODES_MAX);
 textKey('timeline', 'an algorithm and a size, for example trivance-b@64K', /^$|^[^@]+@\d+[kmgt]?(i?b)?$/i);
-for (const key of /** @type {const} */ (['delivery', 'model', 'view', 'layout', 'scale']))
+for (const key of /** @type {const} */ (['collective', 'delivery', 'model', 'view', 'layout', 'scale']))
   KEYS.set(key, { allowed: CHOICES[key].join(', '), write: state => state[key], read: (state, text) => store(CHOICES[key].includes(text) ? text : null, some => { state[key] = some; }) });
 sizeKey('bytes');
 sizeKey('most');
 numberKey('bandwidth', 'bits per second, for example 8e11', NUMBER, 1);
 for (const key of /** @type {const} */ (['alpha', 'latency', 'overhead'])) numberKey(key, 'nanoseconds, for example 1500', NUMBER);
-for (const key of /** @type {const} */ (['step', 'rank'])) numberKey(key, 'a whole number from 0', WHOLE);
+for (const key of /** @type {const} */ (['step', 'rank', 'root'])) numberKey(key, 'a whole number from 0', WHOLE);
 for (const key of PARAMETERS)
   KEYS.set(key, { allowed: `a value of the tool’s option --${key}`, write: state => state.parameters[key] ?? '',
     read: (state, text) => store(text && text.length <= TEXT_MAX ? text : null, some => { state.parameters[key] = some; }) });
@@ -151,6 +187,10 @@ export function readHash(hash) {
     wrong.push(`rank is “${state.rank}”, expected 0 to ${ranks - 1} on ${state.torus}`);
     state.rank = -1;
   }
+  if (state.root > 0 && (!hasRoot(state) || (ranks && state.root >= ranks))) {
+    wrong.push(`root is “${state.root}”, expected ${hasRoot(state) ? `0 to ${(ranks ?? 1) - 1} on ${state.torus}` : `none, because ${COLLECTIVES[state.collective]} has no root`}`);
+    state.root = 0;
+  }
   const few = (/** @type {string[]} */ words) => words.slice(0, WORDS_MAX).join('; ') + (words.length > WORDS_MAX ? ' …' : '');
   const parts = [unknown.length ? `unknown: ${few(unknown)}; expected KEY=VALUE with the keys ${[...KEYS.keys()].join(', ')}` : '', few(wrong)].filter(Boolean);
   return { state, problem: parts.length ? `parts of the address are ignored: ${parts.join('; ')}` : null };
@@ -181,12 +221,18 @@ function linkOptions(state) {
 }
 
 /**
+ * Returns the collective as options, without default values.
+ * @param {State} state
+ */
+export const collectiveOptions = state => [...(state.collective !== USUAL.collective ? [`--collective=${state.collective}`] : []), ...(hasRoot(state) && state.root ? [`--root=${state.root}`] : [])];
+
+/**
  * Returns the options that describe the schedule besides its torus; a file needs none.
  * @param {State} state
  * @param {UserFile | null} file
  */
 export const scheduleOptions = (state, file) => (file ? []
-  : [state.nodes ? `--nodes=${state.nodes}` : `--algorithm=${state.algorithm}`, bytesOption(state), ...networkOptions(state)]);
+  : [state.nodes ? `--nodes=${state.nodes}` : `--algorithm=${state.algorithm}`, ...collectiveOptions(state), bytesOption(state), ...networkOptions(state)]);
 
 /**
  * Returns a question: the subcommand, the torus or the file (which has its own links), and the options. A file that is
@@ -198,7 +244,7 @@ export const scheduleOptions = (state, file) => (file ? []
  */
 export function questionFor(command, state, file, options) {
   const unchecked = file?.verdict.verdict === 'WRONG' && ['plan', 'simulate'].includes(command) ? ['--unchecked'] : [];
-  if (file) return [command, `--schedule=${file.name}`, ...unchecked, ...options.filter(option => !/^--(cut|slow-link|algorithm)=/.test(option))];
+  if (file) return [command, `--schedule=${file.name}`, ...unchecked, ...options.filter(option => !/^--(cut|slow-link|algorithm|collective|root)=/.test(option))];
   const used = state.nodes || ['plan', 'picture'].includes(command) ? options.filter(option => !NOT_PLANNED.test(option)) : options;
   return state.torus.startsWith('-') ? [command, ...used, '--', state.torus] : [command, state.torus, ...used]; // the torus must not be parsed as an option
 }
@@ -233,9 +279,9 @@ export function commandFor(state, file) {
   /** @type {string[]} */ let words;
   if (state.view === 'time' && (file || !state.nodes)) {
     const { most, factor } = chartRange(state), sizes = `--bytes=32:${bytesArgument(most)}:x${factor}`;
-    words = questionFor('simulate', state, file, [`--algorithm=${state.chart.join(',')}`, sizes, `--model=${state.model}`, ...(file ? [] : ['--limit']), ...network]);
+    words = questionFor('simulate', state, file, [`--algorithm=${chartOf(state).join(',')}`, ...collectiveOptions(state), sizes, `--model=${state.model}`, ...(file ? [] : ['--limit']), ...network]);
   } else
-    words = questionFor('plan', state, file, state.view === 'why' && !file && !state.nodes ? [bytesOption(state), '--why', ...network] : scheduleOptions(state, file));
+    words = questionFor('plan', state, file, state.view === 'why' && !file && !state.nodes ? [...collectiveOptions(state), bytesOption(state), '--why', ...network] : scheduleOptions(state, file));
   return `trivance ${words.map(quoted).join(' ')}`;
 }
 

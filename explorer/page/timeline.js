@@ -7,7 +7,7 @@ import { modelOf, QUEUES } from './chart.js';
 import { byId, colour, element, legendEntry, segment } from './dom.js';
 import { bytesText, countText, parseBytes, portText, timeText } from './format.js';
 import { sentenceOf } from './pool.js';
-import { networkOptions, questionFor } from './state.js';
+import { collectiveOptions, networkOptions, questionFor } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {{row: number, begin: number, end: number, step: number, stream: number, rank: number, port: number}} Bar */
@@ -84,7 +84,7 @@ function update(app) {
     arrange();
     app.draw();
   });
-  const question = questionFor('timeline', state, app.file, [...(state.nodes && !app.file ? [`--nodes=${state.nodes}`] : []), `--algorithm=${name}`, `--bytes=${bytes}`, `--model=${modelOf(app)}`, ...networkOptions(state)]);
+  const question = questionFor('timeline', state, app.file, [...(state.nodes && !app.file ? [`--nodes=${state.nodes}`] : []), `--algorithm=${name}`, ...collectiveOptions(state), `--bytes=${bytes}`, `--model=${modelOf(app)}`, ...networkOptions(state)]);
   const now = app.keyOf(question);
   if (now === asked) {
     draw();

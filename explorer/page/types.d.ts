@@ -9,7 +9,7 @@ declare module 'explorer:worker' {
 }
 
 declare module 'explorer:algorithms' { // trivance list --format=json
-  const table: { name: string, family: string, title: string, baseline: boolean, colour: number }[];
+  const table: { name: string, family: string, title: string, collectives: string[], baseline: boolean, colour: number }[];
   export default table;
 }
 

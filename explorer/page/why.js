@@ -4,7 +4,7 @@
 import { showProblem } from './app.js';
 import { byId, element, legendEntry } from './dom.js';
 import { bytesText, rateText, timeText } from './format.js';
-import { bytesOption, networkOptions, questionFor, scheduleOptions } from './state.js';
+import { bytesOption, collectiveOptions, networkOptions, questionFor, scheduleOptions, titleOf, USUAL } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
 let asked = '';
@@ -27,8 +27,8 @@ export function makeWhy(app) {
       asked = '';
       return;
     }
-    byId('why-title').textContent = `Why this schedule for ${state.nodes ? `the nodes ${state.nodes} of ` : ''}${state.torus} and ${bytesText(state.bytes)}`;
-    const question = questionFor('plan', state, null, [...(state.nodes ? scheduleOptions(state, null) : [bytesOption(state), '--why', ...networkOptions(state)]), '--format=json']);
+    byId('why-title').textContent = `Why this schedule ${state.collective === USUAL.collective ? '' : `of a ${titleOf(state)} `}for ${state.nodes ? `the nodes ${state.nodes} of ` : ''}${state.torus} and ${bytesText(state.bytes)}`;
+    const question = questionFor('plan', state, null, [...(state.nodes ? scheduleOptions(state, null) : [...collectiveOptions(state), bytesOption(state), '--why', ...networkOptions(state)]), '--format=json']);
     const now = app.keyOf(question);
     if (now === asked) return;
     asked = now;

@@ -74,8 +74,8 @@ typedef struct trv_elements {
 typedef struct trv_plan_options {
     size_t size;        /* of this struct, as the caller knows it: begin with {TRV_PLAN_OPTIONS} */
     size_t chunk_bytes; /* approximate bytes of the vector per chunk; 0: the library chooses */
-    bool check;         /* debug: ranks compare count, element size, collective and algorithm before every run; all
-                           return TRV_ERR_INVALID if these differ */
+    bool check;         /* debug: ranks compare count (or sizes of blocks), element size, collective and algorithm
+                           before every run; all return TRV_ERR_INVALID if these differ */
     /* Allocate and free the scratch memory of a run. A run that needs scratch allocates it at its start, aligned to
      * 64 bytes, and frees it at its end; after a failed run it is not freed if a send may still read it
      * (trv_transport_t.cancel). A result of NULL means out of memory. Without these functions the plan allocates
@@ -115,6 +115,16 @@ TRV_API int trv_plan_start(trv_plan_t *plan, const void *input, void *output);
 /* The same with another count, which also applies to later starts. A start with the previous count, or a smaller one,
  * allocates nothing. */
 TRV_API int trv_plan_start_count(trv_plan_t *plan, size_t count, const void *input, void *output);
+/* The same for blocks of different sizes, in AllGather, Reduce-Scatter, Gather and Scatter: count[r] elements in the
+ * block of rank r, which begins at element displacement[r] of a buffer with all blocks (displacement == NULL: one after
+ * the other). All ranks pass the same counts; displacements may differ between ranks, and a rank's own input or output
+ * begins at its address. Blocks in an output must not overlap (TRV_ERR_ARGUMENT). Blocks of 0 elements are not sent. In
+ * place, a rank's own input (AllGather, Gather on the root) or output (Scatter on the root) is its block at its
+ * displacement; the result of Reduce-Scatter is at the start of the buffer, and needs scratch of its size. The arrays
+ * are copied, and apply to later calls of trv_plan_start. The first start with different sizes allocates, and so may a
+ * start with larger ones; a start with the previous sizes does not. TRV_ERR_UNSUPPORTED for the other collectives. */
+TRV_API int trv_plan_start_blocks(trv_plan_t *plan, const size_t *count, const size_t *displacement, const void *input,
+                                  void *output);
 /* Starts an AllReduce with streamed input: as trv_plan_start_count, but before the input is available
  * (TRV_ERR_UNSUPPORTED for the other collectives). trv_plan_input_ready sets the number of elements, from the first on,
  * that are available; the plan processes these and does not access later ones. The run cannot complete before all are
@@ -144,6 +154,51 @@ TRV_API size_t trv_plan_memory_bytes(const trv_plan_t *plan);
 TRV_API void trv_plan_describe(const trv_plan_t *plan, char *text, size_t text_size);
 /* The same, where rank r of the plan is printed as name[r]; name may be NULL. */
 TRV_API void trv_plan_describe_as(const trv_plan_t *plan, const int *name, char *text, size_t text_size);
+
+/* ---- Direct exchanges ------------------------------------------------------------------------------------------ */
+
+/* All-to-all, gather and scatter with sizes that only the ranks concerned know. Every rank sends its data for another
+ * rank in one direct message, in the order of `pairwise`: first those for the next rank, then those for the one after
+ * it, and so on. At most TRV_DIRECT_WINDOW sends and as many receives of a rank are in flight: an exchange uses
+ * 2 * TRV_DIRECT_WINDOW request slots and one tag. Empty messages are not sent. A receive whose size is not that of the
+ * send fails (TRV_ERR_TRANSPORT). If one of the two is 0, this is not detected: the receiver waits for ever, or the
+ * message is never received. */
+typedef struct trv_direct trv_direct_t;
+enum { TRV_DIRECT_WINDOW = 32 };
+
+/* Prepares exchanges of any sizes between the ranks of the torus, which determines the ports and the order. Of the
+ * options (may be NULL) only the functions for scratch apply; scratch is needed for an all-to-all in place. */
+TRV_API int trv_direct_create(trv_direct_t **direct, const trv_torus_t *torus, int rank,
+                              const trv_transport_t *transport, const trv_plan_options_t *options);
+TRV_API void trv_direct_destroy(trv_direct_t *direct);
+
+/* Blocks in a buffer: count[r] elements of rank r at element displacement[r] (NULL: one after the other). */
+typedef struct trv_direct_blocks {
+    const size_t *count, *displacement;
+} trv_direct_blocks_t;
+
+/* Start an exchange of elements of `element_size` bytes. The arrays are copied; the exchange owns the buffers until it
+ * ends. Failures are those of trv_plan_start. Blocks of an output must not overlap, nor may input and output, except in
+ * place (TRV_ERR_ARGUMENT). A start allocates nothing but scratch.
+ *
+ * All-to-all: the rank sends block r of its input to rank r, and receives block r of its output from it. In place
+ * (input == output): the blocks of the output are replaced by those that are received; `send` is not read. */
+TRV_API int trv_direct_start_alltoall(trv_direct_t *direct, size_t element_size, const void *input,
+                                      const trv_direct_blocks_t *send, void *output,
+                                      const trv_direct_blocks_t *receive);
+/* Gather: the root receives the `count` elements of rank r as block r of its output. Other ranks pass no `blocks`. In
+ * place, on the root only (input == output), its own block stays. */
+TRV_API int trv_direct_start_gather(trv_direct_t *direct, int root, size_t element_size, const void *input,
+                                    size_t count, void *output, const trv_direct_blocks_t *blocks);
+/* Scatter: rank r receives block r of the root's input, `count` elements. The same in the opposite direction. */
+TRV_API int trv_direct_start_scatter(trv_direct_t *direct, int root, size_t element_size, const void *input,
+                                     const trv_direct_blocks_t *blocks, void *output, size_t count);
+/* As the functions of plans with these names. */
+TRV_API int trv_direct_test(trv_direct_t *direct);
+TRV_API int trv_direct_wait(trv_direct_t *direct);
+TRV_API void trv_direct_cancel(trv_direct_t *direct);
+/* "rank 0: waits for ranks 1, 8 and for 2 to receive its data", where rank r is printed as name[r] (NULL: r). */
+TRV_API void trv_direct_describe_as(const trv_direct_t *direct, const int *name, char *text, size_t text_size);
 
 #ifdef __cplusplus
 }

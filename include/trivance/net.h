@@ -162,6 +162,33 @@ TRV_API int trv_net_gather(trv_net_comm_t *comm, const void *input, void *output
 /* Rank r receives block r of the input of rank s as block s of its output. */
 TRV_API int trv_net_alltoall(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type);
 
+/* With a size per rank. Counts and displacements are in elements: block r, of rank r, has counts[r] elements and begins at
+ * element displacements[r] of a buffer with all blocks; displacements == NULL: one after the other. Blocks of an output
+ * must not overlap (TRV_ERR_ARGUMENT). Blocks of 0 elements are not sent. The arrays are copied. In place is as above.
+ *
+ * All ranks pass the same counts to allgatherv and reduce_scatterv, which execute the schedules of AllGather and
+ * Reduce-Scatter; displacements may differ between ranks. Rank 0 selects an algorithm for each class of the size of all
+ * blocks together.
+ *
+ * In the other three no rank knows all sizes. gatherv and scatterv read counts and displacements on the root only, and
+ * every rank passes its own count. Each rank sends at most one message to each other rank. Both sides must pass the same
+ * length: a difference breaks the net; if one of them is 0, a rank waits until the timeout, or a message remains.
+ *
+ * Each of these calls may return before other ranks have called it, as broadcast does (for long messages, see there). */
+TRV_API int trv_net_allgatherv(trv_net_comm_t *comm, const void *input, void *output, const size_t *counts,
+                               const size_t *displacements, trv_type_t type);
+TRV_API int trv_net_reduce_scatterv(trv_net_comm_t *comm, const void *input, void *output, const size_t *counts,
+                                    const size_t *displacements, trv_type_t type, trv_op_t op);
+/* The rank sends block r of its input to rank r, whose data become block r of its output. In place the blocks to send
+ * are those of the output; send_counts and send_displacements are not read. */
+TRV_API int trv_net_alltoallv(trv_net_comm_t *comm, const void *input, const size_t *send_counts,
+                              const size_t *send_displacements, void *output, const size_t *receive_counts,
+                              const size_t *receive_displacements, trv_type_t type);
+TRV_API int trv_net_gatherv(trv_net_comm_t *comm, const void *input, size_t count, void *output, const size_t *counts,
+                            const size_t *displacements, trv_type_t type, int root);
+TRV_API int trv_net_scatterv(trv_net_comm_t *comm, const void *input, const size_t *counts, const size_t *displacements,
+                             void *output, size_t count, trv_type_t type, int root);
+
 /* ---- Messages ---------------------------------------------------------------------------------------------------- */
 
 /* Messages between two ranks with the same tag (0 … TRV_NET_TAG_MAX) on the same communicator match in order. The
@@ -194,6 +221,20 @@ TRV_API int trv_net_scatter_start(trv_net_comm_t *comm, const void *input, void 
 TRV_API int trv_net_gather_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
                                  int root, trv_net_request_t *request);
 TRV_API int trv_net_alltoall_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
+                                   trv_net_request_t *request);
+TRV_API int trv_net_allgatherv_start(trv_net_comm_t *comm, const void *input, void *output, const size_t *counts,
+                                     const size_t *displacements, trv_type_t type, trv_net_request_t *request);
+TRV_API int trv_net_reduce_scatterv_start(trv_net_comm_t *comm, const void *input, void *output, const size_t *counts,
+                                          const size_t *displacements, trv_type_t type, trv_op_t op,
+                                          trv_net_request_t *request);
+TRV_API int trv_net_alltoallv_start(trv_net_comm_t *comm, const void *input, const size_t *send_counts,
+                                    const size_t *send_displacements, void *output, const size_t *receive_counts,
+                                    const size_t *receive_displacements, trv_type_t type, trv_net_request_t *request);
+TRV_API int trv_net_gatherv_start(trv_net_comm_t *comm, const void *input, size_t count, void *output,
+                                  const size_t *counts, const size_t *displacements, trv_type_t type, int root,
+                                  trv_net_request_t *request);
+TRV_API int trv_net_scatterv_start(trv_net_comm_t *comm, const void *input, const size_t *counts,
+                                   const size_t *displacements, void *output, size_t count, trv_type_t type, int root,
                                    trv_net_request_t *request);
 TRV_API int trv_net_send_start(trv_net_comm_t *comm, const void *data, size_t bytes, int peer, int tag,
                                trv_net_request_t *request);

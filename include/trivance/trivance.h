@@ -1,6 +1,6 @@
 /*
- * Trivance: AllReduce, Reduce-Scatter and AllGather on direct-connect networks. This header and the library trivance
- * contain no MPI and no connections. Other libraries have headers of their own: trivance_mpi_*
+ * Trivance: collectives (AllReduce, Broadcast, All-to-All and others) on direct-connect networks. This header and the
+ * library trivance contain no MPI and no connections. Other libraries have headers of their own: trivance_mpi_*
  * (trivance/trivance_mpi.h) runs collectives in MPI programs, trivance_net (trivance/net.h) over its own connections,
  * and trivance_formats (trivance/formats.h) has drawings and files.
  *

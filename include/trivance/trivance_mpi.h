@@ -1,7 +1,7 @@
 /*
- * Trivance for MPI programs: AllReduce, Reduce-Scatter, AllGather, Broadcast, Reduce, Scatter, Gather and All-to-All with
- * MPI's argument order, and plans that are created once and run many times. Link libtrivance_mpi_openmpi or libtrivance_mpi_mpich, whichever MPI the program is
- * built with.
+ * Trivance for MPI programs: AllReduce, Reduce-Scatter, AllGather, Broadcast, Reduce, Scatter, Gather, All-to-All and
+ * Barrier with MPI's argument order, and plans that are created once and run many times. Link libtrivance_mpi_openmpi or
+ * libtrivance_mpi_mpich, whichever MPI the program is built with.
  *
  * Return values: MPI_SUCCESS or an MPI error class (MPI_ERR_BUFFER, MPI_ERR_ARG, …), with the reason as a sentence in
  * trv_last_error(). The communicator's error handler is not called, and no error aborts the program.
@@ -84,6 +84,21 @@ TRV_API int TRV_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
 TRV_API int TRV_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                            MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm);
 
+/* As MPI_Reduce_scatter and MPI_Allgatherv: a count per rank, the same list on all ranks. Schedules are selected by the
+ * total size. Displacements may differ between ranks. */
+TRV_API int TRV_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[], MPI_Datatype datatype,
+                               MPI_Op op, MPI_Comm comm);
+TRV_API int TRV_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                           const int recvcounts[], const int displs[], MPI_Datatype recvtype, MPI_Comm comm);
+TRV_API int TRV_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
+                                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+TRV_API int TRV_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                             const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                             MPI_Comm comm);
+
+/* As MPI_Barrier; executed as an AllReduce of one byte. */
+TRV_API int TRV_Barrier(MPI_Comm comm);
+
 /* ---- Non-blocking and persistent calls --------------------------------------------------------------------------- */
 
 /* As MPI_Iallreduce, MPI_Allreduce_init and their relatives, with large counts. None of these calls waits for another
@@ -93,9 +108,10 @@ TRV_API int TRV_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
  * Any number may be outstanding on a communicator. All ranks must issue them in the same order (blocking calls
  * included); persistent requests are created in the same order, and started and freed in any order. The library owns
  * the buffers until the end of the run, and unlike MPI it needs the types and operations until then: free them after
- * TRV_Wait (of persistent requests and plans: after these are freed), because MPI has no way to keep a handle alive. A
- * freed communicator remains valid for Trivance's requests outstanding on it (Open MPI 4.1 crashes in its own). A
- * communicator holds 8 or more persistent requests; further ones fall back to the MPI library.
+ * TRV_Wait (of persistent requests and plans: after these are freed), because MPI has no way to keep a handle alive.
+ * The arrays of counts and displacements must not change until then, either. A freed communicator remains valid for
+ * Trivance's requests outstanding on it (Open MPI 4.1 crashes in its own). A communicator holds 8 or more persistent
+ * requests; further ones fall back to the MPI library.
  *
  * TRV_ functions that wait or test make progress for all requests of the process: call TRV_Test periodically in a long
  * computation, and let no rank wait inside MPI for something that another rank does only after TRV_Wait. TRIVANCE_CHECK
@@ -109,6 +125,23 @@ TRV_API int TRV_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Co
                                       MPI_Op op, MPI_Comm comm, TRV_Request *request);
 TRV_API int TRV_Iallgather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                            MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, TRV_Request *request);
+TRV_API int TRV_Ibcast(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                       TRV_Request *request);
+TRV_API int TRV_Ireduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
+                        MPI_Comm comm, TRV_Request *request);
+TRV_API int TRV_Igather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                        MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, TRV_Request *request);
+TRV_API int TRV_Iscatter(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                         MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, TRV_Request *request);
+TRV_API int TRV_Ialltoall(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                          MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, TRV_Request *request);
+TRV_API int TRV_Ireduce_scatter(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[], MPI_Datatype datatype,
+                                MPI_Op op, MPI_Comm comm, TRV_Request *request);
+TRV_API int TRV_Iallgatherv(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                            const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
+                            TRV_Request *request);
+/* Runs a schedule if an AllReduce of one MPI_BYTE with MPI_BOR, or a TRV_Barrier, was decided before. */
+TRV_API int TRV_Ibarrier(MPI_Comm comm, TRV_Request *request);
 
 /* `info` is ignored. Everything that a run needs, except the buffers, is allocated here. */
 TRV_API int TRV_Allreduce_init(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
@@ -119,6 +152,26 @@ TRV_API int TRV_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, MP
 TRV_API int TRV_Allgather_init(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                                MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                                TRV_Request *request);
+TRV_API int TRV_Bcast_init(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, MPI_Info info,
+                           TRV_Request *request);
+TRV_API int TRV_Reduce_init(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                            int root, MPI_Comm comm, MPI_Info info, TRV_Request *request);
+TRV_API int TRV_Gather_init(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                            MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                            TRV_Request *request);
+TRV_API int TRV_Scatter_init(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                             MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                             TRV_Request *request);
+TRV_API int TRV_Alltoall_init(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                              MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                              TRV_Request *request);
+TRV_API int TRV_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
+                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                    TRV_Request *request);
+TRV_API int TRV_Allgatherv_init(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                                const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                                MPI_Comm comm, MPI_Info info, TRV_Request *request);
+TRV_API int TRV_Barrier_init(MPI_Comm comm, MPI_Info info, TRV_Request *request);
 
 /* Starts a persistent request. MPI_ERR_REQUEST if it is active or not persistent. */
 TRV_API int TRV_Start(TRV_Request *request);
@@ -156,8 +209,15 @@ typedef struct trv_mpi_plan *TRV_Plan;
 TRV_API int TRV_Allreduce_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, TRV_Plan *plan);
 TRV_API int TRV_Reduce_scatter_block_plan_create(MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                                                  TRV_Plan *plan);
-/* `count` elements of `datatype` from every rank; the type must have no gaps (MPI_ERR_TYPE). */
+TRV_API int TRV_Reduce_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm,
+                                   TRV_Plan *plan);
+/* `count` elements of `datatype` in the vector of a Broadcast, or in each block of the others; the type must have no
+ * gaps (MPI_ERR_TYPE). */
 TRV_API int TRV_Allgather_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, TRV_Plan *plan);
+TRV_API int TRV_Alltoall_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, TRV_Plan *plan);
+TRV_API int TRV_Bcast_plan_create(MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, TRV_Plan *plan);
+TRV_API int TRV_Gather_plan_create(MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, TRV_Plan *plan);
+TRV_API int TRV_Scatter_plan_create(MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, TRV_Plan *plan);
 
 /* A plan of a given schedule (trv_schedule_create, trv_explicit_create, …), the same one on all ranks. The schedule
  * determines the collective and the root; count is that of the vector for AllReduce, Broadcast and Reduce, of a block for
@@ -168,8 +228,10 @@ TRV_API int TRV_Allgather_plan_create(MPI_Count count, MPI_Datatype datatype, MP
 TRV_API int TRV_Plan_create(const trv_schedule_t *schedule, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                             MPI_Comm comm, TRV_Plan *plan);
 
-/* Starts a run; sendbuf may be MPI_IN_PLACE. The plan owns the buffers until the run is complete. Several plans of one
- * communicator may run at the same time, each with its own buffers. MPI_ERR_REQUEST if the plan is already running. */
+/* Starts a run; sendbuf may be MPI_IN_PLACE: the rank's input is then in recvbuf. Ranks without input or output, such
+ * as those of a Broadcast that are not the root, may pass NULL for it. The plan owns the buffers until the run is
+ * complete. Several plans of one communicator may run at the same time, each with its own buffers. MPI_ERR_REQUEST if
+ * the plan is already running. */
 TRV_API int TRV_Plan_start(TRV_Plan plan, const void *sendbuf, void *recvbuf);
 /* Makes progress; *flag = 1 if the run is complete (or none was started). Never blocks. */
 TRV_API int TRV_Plan_test(TRV_Plan plan, int *flag);

@@ -3,6 +3,7 @@
  */
 #include "group.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace trivance
@@ -79,11 +80,17 @@ static void require_multiple(const char *call, const char *whole_is, const at::T
             whole.sizes(), " and ", part.scalar_type(), " of ", part.sizes());
 }
 
+static bool all_equal(const Sizes &sizes)
+{
+    return std::all_of(sizes.begin(), sizes.end(), [&](size_t size) { return size == sizes[0]; });
+}
+
 /* ---- Reduce-Scatter ---------------------------------------------------------------------------------------------- */
 
-/* The results of several outputs are contiguous, in their order. */
+/* The results of several outputs are contiguous, in their order. `sizes`: the elements of each rank's part; if empty, the
+ * parts are equal. */
 WorkPtr Group::scatter_sum(const char *call, c10d::OpType type, Tensors outputs, const at::Tensor &whole,
-                           const Reduction &reduction, Milliseconds timeout)
+                           const Sizes &sizes, const Reduction &reduction, Milliseconds timeout)
 {
     int64_t elements = 0;
     for (const at::Tensor &output : outputs)
@@ -98,9 +105,13 @@ WorkPtr Group::scatter_sum(const char *call, c10d::OpType type, Tensors outputs,
         finish_mean(reduction, buffer, ranks);
         copy_to_each(outputs, buffer);
     };
+    const void *from = whole.data_ptr();
+    void *to = buffer.data_ptr();
     check(operation, call,
-          trv_net_reduce_scatter_start(engine_->world(), whole.data_ptr(), buffer.data_ptr(),
-                                       static_cast<size_t>(elements), reduction.type, reduction.op, operation->add()));
+          all_equal(sizes) ? trv_net_reduce_scatter_start(engine_->world(), from, to, static_cast<size_t>(elements),
+                                                          reduction.type, reduction.op, operation->add())
+                           : trv_net_reduce_scatterv_start(engine_->world(), from, to, sizes.data(), nullptr,
+                                                           reduction.type, reduction.op, operation->add()));
     return begin(operation);
 }
 
@@ -113,11 +124,14 @@ WorkPtr Group::reduce_scatter(Tensors &outputs, std::vector<Tensors> &inputs, co
             " tensors, one for each rank");
     const Reduction reduction = reduction_of(call, options.reduceOp, output.scalar_type(), narrow_);
     Tensors parts;
+    Sizes sizes;
     for (const at::Tensor &input : inputs[0]) {
-        require_same_size(call, input, output);
+        require_same_type(call, input, output);
         parts.push_back(flat_of(input, reduction.dtype).view(-1));
+        sizes.push_back(static_cast<size_t>(input.numel()));
     }
-    return scatter_sum(call, c10d::OpType::REDUCE_SCATTER, {output}, at::cat(parts), reduction, options.timeout);
+    require_same_size(call, inputs[0][static_cast<size_t>(rank_)], output);
+    return scatter_sum(call, c10d::OpType::REDUCE_SCATTER, {output}, at::cat(parts), sizes, reduction, options.timeout);
 }
 
 WorkPtr Group::_reduce_scatter_base(at::Tensor &output, at::Tensor &input, const c10d::ReduceScatterOptions &options)
@@ -128,8 +142,8 @@ WorkPtr Group::_reduce_scatter_base(at::Tensor &output, at::Tensor &input, const
     require_dense(call, input);
     require_multiple(call, "input", input, "output", output, size_);
     const Reduction reduction = reduction_of(call, options.reduceOp, output.scalar_type(), narrow_);
-    return scatter_sum(call, c10d::OpType::_REDUCE_SCATTER_BASE, {output}, flat_of(input, reduction.dtype), reduction,
-                       options.timeout);
+    return scatter_sum(call, c10d::OpType::_REDUCE_SCATTER_BASE, {output}, flat_of(input, reduction.dtype), {},
+                       reduction, options.timeout);
 }
 
 /* The send buffer is ordered by rank: for each rank, its parts of all inputs. */
@@ -154,7 +168,8 @@ WorkPtr Group::reduce_scatter_tensor_coalesced(Tensors &outputs, Tensors &inputs
             const at::Tensor flat = flat_of(inputs[i], reduction.dtype).view(-1);
             parts.push_back(flat.narrow(0, r * outputs[i].numel(), outputs[i].numel()));
         }
-    return scatter_sum(call, c10d::OpType::_REDUCE_SCATTER_BASE, outputs, at::cat(parts), reduction, options.timeout);
+    return scatter_sum(call, c10d::OpType::_REDUCE_SCATTER_BASE, outputs, at::cat(parts), {}, reduction,
+                       options.timeout);
 }
 
 /* ---- AllGather of bytes ------------------------------------------------------------------------------------------ */
@@ -172,17 +187,29 @@ WorkPtr Group::allgather(std::vector<Tensors> &outputs, Tensors &inputs, const c
     only_tensor(call, inputs);
     require(outputs.size() == 1 && outputs[0].size() == static_cast<size_t>(size_), call, "expected a list of ", size_,
             " tensors, one for each rank");
-    const at::Tensor flat = flat_of(inputs[0]), whole = flat_like(flat, flat.numel() * size_, flat.scalar_type());
-    for (const at::Tensor &output : outputs[0])
-        require_same_size(call, output, inputs[0]);
+    int64_t elements = 0;
+    Sizes bytes;
+    for (const at::Tensor &output : outputs[0]) {
+        require_same_type(call, output, inputs[0]);
+        elements += output.numel();
+        bytes.push_back(bytes_of(output));
+    }
+    require_same_size(call, outputs[0][static_cast<size_t>(rank_)], inputs[0]);
+    const at::Tensor flat = flat_of(inputs[0]), whole = flat_like(flat, elements, flat.scalar_type());
     auto operation = make(call, c10d::OpType::ALLGATHER, options.timeout, outputs[0]);
     operation->keep_alive(flat);
     operation->keep_alive(whole);
     operation->finish_results = [list = outputs[0], whole]() mutable {
-        for (size_t r = 0; r < list.size(); r++)
-            copy_to(list[r], whole.narrow(0, static_cast<int64_t>(r) * list[r].numel(), list[r].numel()));
+        int64_t at = 0;
+        for (at::Tensor &output : list) {
+            copy_to(output, whole.narrow(0, at, output.numel()));
+            at += output.numel();
+        }
     };
-    check(operation, call, gather_bytes(*engine_, flat, whole, operation->add()));
+    check(operation, call,
+          all_equal(bytes) ? gather_bytes(*engine_, flat, whole, operation->add())
+                           : trv_net_allgatherv_start(engine_->world(), flat.data_ptr(), whole.data_ptr(), bytes.data(),
+                                                      nullptr, TRV_UINT8, operation->add()));
     return begin(operation);
 }
 
@@ -358,28 +385,6 @@ WorkPtr Group::scatter(Tensors &outputs, std::vector<Tensors> &inputs, const c10
     check(operation, call,
           trv_net_scatter_start(engine_->world(), rank_ == root ? whole.data_ptr() : nullptr, buffer.data_ptr(),
                                 bytes_of(buffer), TRV_UINT8, root, operation->add()));
-    return begin(operation);
-}
-
-/* ---- All-to-All of equal parts ----------------------------------------------------------------------------------- */
-
-WorkPtr Group::alltoall_equal(at::Tensor &output, const at::Tensor &input, Milliseconds timeout)
-{
-    static const char *const call = "all_to_all_single";
-    require(output.numel() == input.numel(), call,
-            "without sizes of parts, input and output must have the same number of elements, not ", input.numel(),
-            " and ", output.numel());
-    at::Tensor flat = flat_of(input);
-    const at::Tensor buffer = buffer_for(output);
-    if (flat.data_ptr() != buffer.data_ptr() && overlap(buffer, flat))
-        flat = flat.clone();
-    auto operation = make(call, c10d::OpType::ALLTOALL_BASE, timeout, {output});
-    operation->keep_alive(flat);
-    operation->keep_alive(buffer);
-    operation->finish_results = [output, buffer]() mutable { copy_to(output, buffer); };
-    check(operation, call,
-          trv_net_alltoall_start(engine_->world(), flat.data_ptr(), buffer.data_ptr(),
-                                 bytes_of(buffer) / static_cast<size_t>(size_), TRV_UINT8, operation->add()));
     return begin(operation);
 }
 

@@ -56,9 +56,8 @@ class Operation : public c10d::Work
     int sourceRank() const override { return source; }
 
     // Called before Engine::begin, by the creating thread:
-    void reserve_requests(size_t requests) { requests_.reserve(requests); } // call before adding more than one
-    trv_net_request_t *add();                                               // adds a request
-    bool started() const;                                                   // whether a request is active
+    trv_net_request_t *add(); // adds a request; the pointer is valid until the next one is added
+    bool started() const;     // whether a request is active
     void keep_alive(const at::Tensor &tensor) { tensors_.push_back(tensor); }
     std::function<void()> finish_results;             // moves the results to their destinations
     std::vector<c10::intrusive_ptr<Operation>> parts; // started before; this operation waits for them

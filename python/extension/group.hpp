@@ -1,6 +1,6 @@
 /*
  * The process group: PyTorch's collectives on top of libtrivance_net. All execute Trivance's schedules except an
- * all-to-all whose parts may differ in size, which sends plain messages.
+ * all-to-all whose parts may differ in size, which sends one message to each other rank, without a schedule.
  *
  * PyTorch 2 calls classes derived from c10d::Backend, PyTorch 1.13 classes derived from c10d::ProcessGroup.
  */
@@ -29,6 +29,7 @@ using Base = c10d::ProcessGroup;
 #define TRIVANCE_COALESCING (TORCH_VERSION_MAJOR * 100 + TORCH_VERSION_MINOR >= 201)
 using WorkPtr = c10::intrusive_ptr<c10d::Work>;
 using Tensors = std::vector<at::Tensor>;
+using Sizes = std::vector<size_t>; // of the part of each rank, in elements or bytes
 
 // An empty text means the value of the environment, see trv_net_options_t.
 struct Settings {
@@ -100,11 +101,13 @@ class Group : public Base
     WorkPtr reduce_to(int root, const char *call, c10d::OpType type, Tensors &tensors, const c10d::ReduceOp &op,
                       Milliseconds timeout);
     WorkPtr scatter_sum(const char *call, c10d::OpType type, Tensors outputs, const at::Tensor &whole,
-                        const Reduction &reduction, Milliseconds timeout);
+                        const Sizes &sizes, const Reduction &reduction, Milliseconds timeout);
     WorkPtr gather_all(const char *call, std::vector<Tensors> lists, const Tensors &inputs, Tensors results,
                        std::function<void()> finish_results, Milliseconds timeout);
     WorkPtr alltoall_equal(at::Tensor &output, const at::Tensor &input, Milliseconds timeout);
-    WorkPtr exchange(const char *call, c10d::OpType type, Tensors &outputs, Tensors &inputs, Milliseconds timeout);
+    WorkPtr exchange(const char *call, c10d::OpType type, Tensors results, const at::Tensor &flat, const Sizes &sent,
+                     const at::Tensor &whole, const Sizes &received, std::function<void()> finish_results,
+                     Milliseconds timeout);
 
     std::shared_ptr<Engine> engine_;
     std::atomic<uint64_t> calls_{0}, tags_{0}; // equal on all ranks

@@ -91,6 +91,13 @@ at::Tensor &only_tensor(const char *call, std::vector<at::Tensor> &tensors)
     return tensors[0];
 }
 
+void require_same_type(const char *call, const at::Tensor &tensor, const at::Tensor &model)
+{
+    require_dense(call, tensor);
+    require(tensor.scalar_type() == model.scalar_type(), call, "the tensors of one call must have the same type, not ",
+            tensor.scalar_type(), " and ", model.scalar_type());
+}
+
 void require_same_size(const char *call, const at::Tensor &tensor, const at::Tensor &model)
 {
     require_dense(call, tensor);

@@ -37,6 +37,7 @@ void finish_mean(const Reduction &reduction, at::Tensor &flat, int ranks);
 // Returns the only tensor of a list; it must be dense.
 at::Tensor &only_tensor(const char *call, std::vector<at::Tensor> &tensors);
 void require_dense(const char *call, const at::Tensor &tensor);
+void require_same_type(const char *call, const at::Tensor &tensor, const at::Tensor &model);
 void require_same_size(const char *call, const at::Tensor &tensor, const at::Tensor &model);
 
 // Returns the elements of a tensor contiguously in host memory: the tensor's own memory if it has that layout.

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include <trivance/network.h>
 #include <trivance/schedule.h>
 
 /* The model of a schedule's time:
@@ -17,11 +18,12 @@
  * `hops` is the sum over the steps of the hops of the longest message. `load` is the sum over the steps of the load of
  * the busiest link for which a stream waits, as a fraction of the vector. If that is the load of one stream, and the
  * other streams' messages use the links while it waits for its latencies, `busy` is the load of the link by all
- * streams; the time is then at least busy * vector / bandwidth. A stream waits for the overheads of its own messages
+ * streams; the time is then at least busy * vector / bandwidth, and longer with `queues`. A stream waits for the overheads of its own messages
  * and, as long as the other streams execute the same step, of theirs. */
 typedef struct trv_model {
     double steps, hops, load, busy;
     double messages, waits; /* messages that a rank sends; number of message overheads for which a stream waits */
+    bool queues; /* messages of different streams meet at links irregularly, so that their times add up in part */
 } trv_model_t;
 
 /* Sets `messages` and `waits` for a stream that sends `of_stream` messages per rank in all. `steps` must be set. */
@@ -31,10 +33,12 @@ static inline void trv_model_messages(trv_model_t *model, double of_stream, int 
     model->waits = of_stream + (model->steps > 0 ? (streams - 1) * of_stream / model->steps : 0);
 }
 
-/* A request for candidates: the torus, the collective and the receiver of the names. */
+/* A request for candidates: the network, the collective and the receiver of the names. */
 typedef struct trv_collector {
-    const trv_torus_t *torus;
+    const trv_torus_t *torus;     /* of the network; dimensions whose rows are used as lines are lines */
+    const trv_network_t *network; /* for algorithms for any network */
     trv_collective_t collective;
+    int root;        /* of a rooted collective, otherwise 0 */
     bool consistent; /* only consistent schedules are accepted */
     /* Adds a candidate. `always`: it is considered whatever its model predicts. If the model is NULL, the schedule is
      * created and measured. */

@@ -4,16 +4,18 @@
  *
  * A torus whose sides are at least 3 has 2D of them, so that long broadcasts and reduces take m / (2D b): the limit.
  * Around cuts and on meshes there are as many as paths without common links lead to every rank. Every message crosses
- * one link, so any connected network is supported; an AllReduce is a reduce followed by a broadcast, chunk by chunk.
- * Several streams on every tree hide the alpha of a step. Name: disjoint-trees[:CHUNKS[:STREAMS]], by default 16 chunks
- * and 2 streams on every tree.
- * Steps: depth of the deepest tree + chunks - 1; AllReduce: twice the depth.   Exact, consistent: yes.   Symmetry: none.
+ * one link, so any connected network is supported; slow links are left out if the trees are faster without them. Several
+ * streams on every tree hide the alpha of a step. An AllReduce
+ * uses every link of a tree in both directions, for which spanning-trees is better.
+ * Name: disjoint-trees[:CHUNKS[:STREAMS]], by default 16 chunks and 2 streams on every tree.
+ * Steps: depth of the deepest tree + chunks - 1.   Exact, consistent: yes.   Symmetry: none.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "algorithms/builders/packing.h"
+#include "algorithms/collector.h"
 #include "algorithms/registry.h"
 #include "base/error.h"
 
@@ -44,16 +46,23 @@ static int read_options(const char *text, options_t *options)
     return TRV_OK;
 }
 
+static int directions_of(trv_collective_t collective)
+{
+    return collective == TRV_BROADCAST ? TRV_FROM_ROOT : TRV_TO_ROOT;
+}
+
+static int find_trees(const trv_network_t *network, trv_collective_t collective, int root, trv_tree_edge_t **edge)
+{
+    return trv_packing_find(network, root, directions_of(collective), edge);
+}
+
 static int disjoint_trees_create(trv_schedule_t *schedule)
 {
     const size_t ranks = (size_t)schedule->torus.ranks;
     options_t options;
     trv_tree_edge_t *edge = NULL;
     int rc = read_options(schedule->parameters, &options);
-    const int directions = schedule->collective == TRV_BROADCAST ? TRV_FROM_ROOT
-                           : schedule->collective == TRV_REDUCE  ? TRV_TO_ROOT
-                                                                 : TRV_FROM_ROOT | TRV_TO_ROOT;
-    const int trees = rc ? rc : trv_packing_find(schedule->network, schedule->root, directions, &edge);
+    const int trees = rc ? rc : find_trees(schedule->network, schedule->collective, schedule->root, &edge);
     if (trees < 0)
         return trees;
     trv_tree_edge_t *streams = malloc((size_t)trees * (size_t)options.streams * ranks * sizeof *streams);
@@ -75,6 +84,38 @@ static int disjoint_trees_full_name(const char *parameters, const trv_torus_t *t
     return rc ? rc : snprintf(text, size, "disjoint-trees:%d:%d", options.chunks, options.streams);
 }
 
+/* In every step a stream sends one chunk over each link of its tree, and the streams of a tree share its links. */
+static trv_model_t disjoint_trees_model(int depth, int trees, int chunks, int streams, double slowness)
+{
+    const double steps = depth + chunks - 1;
+    trv_model_t model = {.steps = steps,
+                         .hops = steps,
+                         .load = slowness * steps / ((double)trees * streams * chunks),
+                         .busy = slowness * steps / ((double)trees * chunks)};
+    trv_model_messages(&model, chunks, trees * streams);
+    return model;
+}
+
+static int disjoint_trees_candidates(const trv_collector_t *collector)
+{
+    trv_tree_edge_t *edge;
+    const int trees = find_trees(collector->network, collector->collective, collector->root, &edge);
+    if (trees < 0)
+        return trees == TRV_ERR_UNSUPPORTED ? TRV_OK : trees;
+    const int depth = trv_spanning_depth(collector->torus->ranks, trees, edge);
+    const double slowness = trv_packing_slowness(collector->network, directions_of(collector->collective), trees, edge);
+    int rc = TRV_OK;
+    for (int streams = 1; streams <= 8; streams *= 2)
+        for (int chunks = 1; chunks <= 1024 && !rc; chunks *= 2) {
+            char name[TRV_ALGORITHM_NAME_MAX];
+            const trv_model_t model = disjoint_trees_model(depth, trees, chunks, streams, slowness);
+            snprintf(name, sizeof name, "disjoint-trees:%d:%d", chunks, streams);
+            rc = collector->add(collector->list, name, &model, false);
+        }
+    free(edge);
+    return rc;
+}
+
 const trv_algorithm_t trv_disjoint_trees = {
     .name = "disjoint-trees",
     .family = "disjoint-trees",
@@ -83,9 +124,9 @@ const trv_algorithm_t trv_disjoint_trees = {
     .source = "Edmonds: Edge-disjoint branchings, 1973",
     .sizes = "any connected network",
     .steps_formula = "depth + chunks - 1",
-    .bytes_formula = "m; AllReduce: 2m",
+    .bytes_formula = "m",
     .parameters = "[CHUNKS][:STREAMS]",
-    .collectives = 1U << TRV_ALLREDUCE | 1U << TRV_BROADCAST | 1U << TRV_REDUCE,
+    .collectives = 1U << TRV_BROADCAST | 1U << TRV_REDUCE,
     .any_network = true,
     .lines = true,
     .symmetry = TRV_SYMMETRY_NONE,
@@ -93,4 +134,5 @@ const trv_algorithm_t trv_disjoint_trees = {
     .consistent = true,
     .create = disjoint_trees_create,
     .full_name = disjoint_trees_full_name,
+    .candidates = disjoint_trees_candidates,
 };

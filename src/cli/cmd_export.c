@@ -157,7 +157,7 @@ static int read_option(void *context, int key)
     switch (key) {
     case 'f': return read_format(optarg, &options->format);
     case 'a': return cli_select(optarg, &options->selection);
-    case 'c': return cli_parse_mpi_collective(optarg, &options->collective);
+    case 'c': return cli_parse_exported_collective(optarg, &options->collective);
     case 'b': return trv_parse_vector(optarg, &options->bytes);
     case 's': options->schedule = optarg; return TRV_OK;
     case OPTION_UNCHECKED: options->unchecked = true; return TRV_OK;

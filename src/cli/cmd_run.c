@@ -70,9 +70,11 @@ const cli_command_t cli_run_command = {
     .name = "run",
     .summary = "start an unmodified MPI program with Trivance preloaded",
     .usage = "[OPTIONS] [--] LAUNCHER [ARGUMENTS]",
-    .about = "Starts an unmodified MPI program whose AllReduce, Reduce-Scatter and AllGather Trivance executes: "
-             "detects the MPI from the program or the launcher, preloads the matching library and reports it. Calls "
-             "that Trivance does not support fall back to the MPI library; without a torus all calls do.",
+    .about =
+        "Starts an unmodified MPI program whose collectives (AllReduce, Broadcast, All-to-All and others) Trivance "
+        "executes: detects the MPI from the program or the launcher, preloads the matching library and reports it. "
+        "Calls "
+        "that Trivance does not support fall back to the MPI library; without a torus all calls do.",
     .option = option,
     .more = setting_options,
     .examples = "trivance run --torus 3x3 -- mpirun -n 9 ./a.out\n"

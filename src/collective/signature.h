@@ -12,6 +12,7 @@
 #include <trivance/planner.h>
 
 #include "execute/run/arguments.h"
+#include "execute/run/block_sizes.h"
 #include "schedule/collective.h"
 
 typedef struct trv_signature {

@@ -45,28 +45,15 @@ static size_t link_of(const limits_t *l, int rank, int port) { return (size_t)ra
 
 static bool is_line(const limits_t *l, int d) { return l->torus->lines >> d & 1; }
 
-/* The neighbour of a rank by a port; -1 at the end of a line. */
-static int neighbour(const limits_t *l, int rank, int port)
-{
-    const int d = trv_port_dimension(port), size = l->torus->size[d];
-    int at[TRV_DIMS_MAX];
-    trv_torus_coordinates(l->torus, rank, at);
-    at[d] += trv_port_sign(port);
-    if (size == 1 || (is_line(l, d) && (at[d] < 0 || at[d] == size)))
-        return -1;
-    at[d] = (at[d] + size) % size;
-    return trv_torus_rank(l->torus, at);
-}
-
 static int limits_set_capacity(limits_t *l, const trv_network_t *network)
 {
     for (int rank = 0; rank < l->torus->ranks; rank++)
         for (int port = 0; port < l->ports; port++)
-            l->capacity[link_of(l, rank, port)] = neighbour(l, rank, port) >= 0;
+            l->capacity[link_of(l, rank, port)] = trv_torus_neighbour(l->torus, rank, port) >= 0;
     for (int i = 0; i < network->slow_links; i++) {
         const trv_slow_link_t *link = &network->slow_link[i];
         if (link->rank < 0 || link->rank >= l->torus->ranks || link->port < 0 || link->port >= l->ports ||
-            !trv_slow_factor_is_valid(link->factor) || neighbour(l, link->rank, link->port) < 0)
+            !trv_slow_factor_is_valid(link->factor) || trv_torus_neighbour(l->torus, link->rank, link->port) < 0)
             return trv_fail(TRV_ERR_ARGUMENT,
                             "slow link of rank %d at port %d with factor %g: expected a link of the network, and a "
                             "factor from 1 to 10^6 or INFINITY",
@@ -88,7 +75,7 @@ static int limits_farthest_from(limits_t *l, int from)
     while (first < last) {
         const int rank = l->queue[first++];
         for (int port = 0; port < l->ports; port++) {
-            const int next = l->capacity[link_of(l, rank, port)] > 0 ? neighbour(l, rank, port) : -1;
+            const int next = l->capacity[link_of(l, rank, port)] > 0 ? trv_torus_neighbour(l->torus, rank, port) : -1;
             if (next >= 0 && l->hops[next] < 0)
                 l->hops[l->queue[last++] = next] = l->hops[rank] + 1;
         }
@@ -155,7 +142,7 @@ static void limits_add_ranks(limits_t *l)
     for (int rank = 0; rank < l->torus->ranks; rank++) {
         double out = 0, in = 0;
         for (int port = 0; port < l->ports; port++) {
-            const int next = neighbour(l, rank, port);
+            const int next = trv_torus_neighbour(l->torus, rank, port);
             out += l->capacity[link_of(l, rank, port)];
             in += next >= 0 ? l->capacity[link_of(l, next, port ^ 1)] : 0;
         }

@@ -6,6 +6,8 @@
 #include "base/error.h"
 #include "net/inside.h"
 
+enum { ALIGNMENT = 64 };
+
 static int channel_open(void *context, int requests, int tags, int *base)
 {
     trv_channel_t *channel = context;
@@ -45,9 +47,10 @@ static int channel_post(trv_channel_t *channel, int slot, bool sends, int peer, 
 {
     trv_net_comm_t *comm = channel->comm;
     trv_fabric_op_t *op = &channel->op[slot];
-    const int rc = channel->run ? trv_flow_post_run(comm->net, &channel->run[peer], channel->run_bytes, sends,
-                                                    trv_member(comm, peer))
-                                : TRV_OK;
+    const size_t weighed = channel->run_bytes ? channel->run_bytes : bytes;
+    const int rc = channel->run
+                       ? trv_flow_post_run(comm->net, &channel->run[peer], weighed, sends, trv_member(comm, peer))
+                       : TRV_OK;
     if (rc < 0)
         return rc;
     const uint64_t inner = channel->inner | (uint64_t)channel->port << TRV_LANE_BITS | (uint64_t)lane;
@@ -120,7 +123,23 @@ void trv_channel_clear(trv_channel_t *channel)
     for (int i = 0; i < 3; i++)
         trv_channel_unregister(channel, i);
     free(channel->run);
+    free(channel->scratch);
     channel->run = NULL;
+    channel->scratch = NULL;
+}
+
+void *trv_channel_scratch(void *context, size_t bytes)
+{
+    trv_channel_t *channel = context;
+    if (bytes > channel->scratch_bytes) {
+        trv_channel_unregister(channel, 2);
+        free(channel->scratch);
+        channel->scratch = aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+        channel->scratch_bytes = channel->scratch ? bytes : 0;
+        if (channel->scratch && trv_channel_register(channel, 2, channel->scratch, bytes) < 0)
+            return NULL;
+    }
+    return channel->scratch;
 }
 
 int trv_channel_register(trv_channel_t *channel, int which, const void *data, size_t bytes)

@@ -39,6 +39,8 @@ typedef struct call {
     void *output;
     size_t count;
     trv_elements_t elements;
+    bool unequal; /* blocks differ in size: counts, displacements (or NULL) instead of `count` */
+    const size_t *counts, *displacements;
 } call_t;
 
 /* Finds or creates the state of a signature, and makes it the most recently used. *created is true if it was created. */
@@ -48,14 +50,16 @@ static int entry_find(trv_net_comm_t *comm, const call_t *call, uint64_t bytes, 
     *created = false;
     for (trv_cache_entry_t **at = &comm->entries.first; *at; at = &(*at)->next) {
         trv_net_entry_t *entry = (trv_net_entry_t *)(void *)(*at)->object;
-        if (entry->collective != call->collective || entry->root != call->root || entry->bytes != bytes ||
-            entry->elements.type != call->elements.type || (reduces && entry->elements.op != call->elements.op))
+        if (entry->collective != call->collective || entry->root != call->root || entry->unequal != call->unequal ||
+            entry->bytes != bytes || entry->elements.type != call->elements.type ||
+            (reduces && entry->elements.op != call->elements.op))
             continue;
         trv_cache_use(&comm->entries, at);
         *found = entry;
         return TRV_OK;
     }
-    int rc = trv_net_entry_create(found, comm, call->collective, call->root, &call->elements, bytes, comm->algorithm);
+    int rc = trv_net_entry_create(found, comm, call->collective, call->root, call->unequal, &call->elements, bytes,
+                                  comm->algorithm);
     if (rc < 0)
         return rc;
     trv_cache_add(&comm->entries, &(*found)->cached, ENTRIES_MAX);
@@ -71,27 +75,54 @@ static int instance_take(trv_net_comm_t *comm, const call_t *call, uint64_t byte
     int rc = entry_find(comm, call, bytes, &entry, &created);
     if (rc == TRV_OK)
         rc = trv_instance_take(entry, taken);
-    if (rc < 0 || !created)
+    if (rc < 0)
         return rc;
-    rc = trv_net_entry_decide(entry);
+    if (call->unequal)
+        rc = trv_instance_set_blocks(*taken, call->counts, call->displacements);
+    if (rc == TRV_OK && created)
+        rc = trv_net_entry_decide(entry);
     if (rc < 0)
         trv_instance_give(*taken);
     return rc;
 }
 
+/* Checks counts and buffers. Sets *bytes to those of the whole vector. */
+static int check_sizes(const trv_net_comm_t *comm, const call_t *call, uint64_t *bytes)
+{
+    const trv_block_sizes_t sizes = {.collective = call->collective,
+                                     .rank = comm->rank,
+                                     .ranks = comm->size,
+                                     .is_root = comm->rank == call->root,
+                                     .element_size = trv_elements_size(&call->elements),
+                                     .count = call->counts,
+                                     .displacement = call->displacements};
+    size_t largest, extent;
+    if (!call->unequal) {
+        *bytes = trv_net_vector_bytes(comm, call->collective, &call->elements, call->count);
+        return trv_net_check_buffers(comm, call->collective, call->root, &call->elements, call->count, call->input,
+                                     call->output);
+    }
+    int rc = trv_blocks_check(&sizes, NULL, &largest, &extent);
+    if (rc == TRV_OK)
+        rc = trv_blocks_check_buffers(&sizes, extent, call->input, call->output);
+    *bytes = 0;
+    for (int r = 0; rc == TRV_OK && r < comm->size; r++)
+        *bytes += (uint64_t)call->counts[r] * sizes.element_size;
+    return rc;
+}
+
 static int collective_start(trv_net_comm_t *comm, const call_t *call, trv_instance_t **started)
 {
+    uint64_t bytes = 0;
     int rc = trv_comm_check(comm);
     if (rc == TRV_OK)
         rc = trv_collective_check(call->collective, call->root, comm->size);
     if (rc == TRV_OK)
         rc = trv_elements_check(call->collective, &call->elements);
     if (rc == TRV_OK)
-        rc = trv_net_check_buffers(comm, call->collective, call->root, &call->elements, call->count, call->input,
-                                   call->output);
+        rc = check_sizes(comm, call, &bytes);
     if (rc < 0)
         return rc;
-    const uint64_t bytes = trv_net_vector_bytes(comm, call->collective, &call->elements, call->count);
     pthread_mutex_lock(&comm->lock);
     rc = instance_take(comm, call, trv_size_class(bytes), started);
     const uint64_t inner = trv_collective_tag(false, atomic_fetch_add(&comm->calls, 1));
@@ -125,94 +156,140 @@ static int collective_run_later(trv_net_comm_t *comm, const call_t call, trv_net
 
 int trv_net_allreduce(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type, trv_op_t op)
 {
-    return collective_run(comm, (call_t){TRV_ALLREDUCE, 0, input, output, count, {.type = type, .op = op}});
+    return collective_run(comm, (call_t){TRV_ALLREDUCE, 0, input, output, count, .elements = {.type = type, .op = op}});
 }
 
 int trv_net_allreduce_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
                             trv_op_t op, trv_net_request_t *request)
 {
-    return collective_run_later(comm, (call_t){TRV_ALLREDUCE, 0, input, output, count, {.type = type, .op = op}},
+    return collective_run_later(comm,
+                                (call_t){TRV_ALLREDUCE, 0, input, output, count, .elements = {.type = type, .op = op}},
                                 request);
 }
 
 int trv_net_reduce_scatter(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
                            trv_op_t op)
 {
-    return collective_run(comm, (call_t){TRV_REDUCE_SCATTER, 0, input, output, count, {.type = type, .op = op}});
+    return collective_run(comm,
+                          (call_t){TRV_REDUCE_SCATTER, 0, input, output, count, .elements = {.type = type, .op = op}});
 }
 
 int trv_net_reduce_scatter_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
                                  trv_op_t op, trv_net_request_t *request)
 {
-    return collective_run_later(comm, (call_t){TRV_REDUCE_SCATTER, 0, input, output, count, {.type = type, .op = op}},
+    return collective_run_later(comm,
+                                (call_t){TRV_REDUCE_SCATTER, 0, input, output, count,
+                                         .elements = {.type = type, .op = op}},
                                 request);
 }
 
 int trv_net_allgather(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type)
 {
-    return collective_run(comm, (call_t){TRV_ALLGATHER, 0, input, output, count, {.type = type}});
+    return collective_run(comm, (call_t){TRV_ALLGATHER, 0, input, output, count, .elements = {.type = type}});
 }
 
 int trv_net_allgather_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
                             trv_net_request_t *request)
 {
-    return collective_run_later(comm, (call_t){TRV_ALLGATHER, 0, input, output, count, {.type = type}}, request);
+    return collective_run_later(comm, (call_t){TRV_ALLGATHER, 0, input, output, count, .elements = {.type = type}},
+                                request);
+}
+
+static call_t allgatherv_call(const void *input, void *output, const size_t *counts, const size_t *displacements,
+                              trv_type_t type)
+{
+    return (call_t){TRV_ALLGATHER, 0, input, output, 0, {.type = type}, true, counts, displacements};
+}
+
+int trv_net_allgatherv(trv_net_comm_t *comm, const void *input, void *output, const size_t *counts,
+                       const size_t *displacements, trv_type_t type)
+{
+    return collective_run(comm, allgatherv_call(input, output, counts, displacements, type));
+}
+
+int trv_net_allgatherv_start(trv_net_comm_t *comm, const void *input, void *output, const size_t *counts,
+                             const size_t *displacements, trv_type_t type, trv_net_request_t *request)
+{
+    return collective_run_later(comm, allgatherv_call(input, output, counts, displacements, type), request);
+}
+
+static call_t reduce_scatterv_call(const void *input, void *output, const size_t *counts, const size_t *displacements,
+                                   trv_type_t type, trv_op_t op)
+{
+    return (call_t){TRV_REDUCE_SCATTER, 0, input, output, 0, {.type = type, .op = op}, true, counts, displacements};
+}
+
+int trv_net_reduce_scatterv(trv_net_comm_t *comm, const void *input, void *output, const size_t *counts,
+                            const size_t *displacements, trv_type_t type, trv_op_t op)
+{
+    return collective_run(comm, reduce_scatterv_call(input, output, counts, displacements, type, op));
+}
+
+int trv_net_reduce_scatterv_start(trv_net_comm_t *comm, const void *input, void *output, const size_t *counts,
+                                  const size_t *displacements, trv_type_t type, trv_op_t op, trv_net_request_t *request)
+{
+    return collective_run_later(comm, reduce_scatterv_call(input, output, counts, displacements, type, op), request);
 }
 
 int trv_net_reduce(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type, trv_op_t op,
                    int root)
 {
-    return collective_run(comm, (call_t){TRV_REDUCE, root, input, output, count, {.type = type, .op = op}});
+    return collective_run(comm, (call_t){TRV_REDUCE, root, input, output, count, .elements = {.type = type, .op = op}});
 }
 
 int trv_net_reduce_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
                          trv_op_t op, int root, trv_net_request_t *request)
 {
-    return collective_run_later(comm, (call_t){TRV_REDUCE, root, input, output, count, {.type = type, .op = op}},
+    return collective_run_later(comm,
+                                (call_t){TRV_REDUCE, root, input, output, count, .elements = {.type = type, .op = op}},
                                 request);
 }
 
 int trv_net_scatter(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type, int root)
 {
-    return collective_run(comm, (call_t){TRV_SCATTER, root, input, output, count, {.type = type}});
+    return collective_run(comm, (call_t){TRV_SCATTER, root, input, output, count, .elements = {.type = type}});
 }
 
 int trv_net_scatter_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
                           int root, trv_net_request_t *request)
 {
-    return collective_run_later(comm, (call_t){TRV_SCATTER, root, input, output, count, {.type = type}}, request);
+    return collective_run_later(comm, (call_t){TRV_SCATTER, root, input, output, count, .elements = {.type = type}},
+                                request);
 }
 
 int trv_net_gather(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type, int root)
 {
-    return collective_run(comm, (call_t){TRV_GATHER, root, input, output, count, {.type = type}});
+    return collective_run(comm, (call_t){TRV_GATHER, root, input, output, count, .elements = {.type = type}});
 }
 
 int trv_net_gather_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type, int root,
                          trv_net_request_t *request)
 {
-    return collective_run_later(comm, (call_t){TRV_GATHER, root, input, output, count, {.type = type}}, request);
+    return collective_run_later(comm, (call_t){TRV_GATHER, root, input, output, count, .elements = {.type = type}},
+                                request);
 }
 
 int trv_net_alltoall(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type)
 {
-    return collective_run(comm, (call_t){TRV_ALLTOALL, 0, input, output, count, {.type = type}});
+    return collective_run(comm, (call_t){TRV_ALLTOALL, 0, input, output, count, .elements = {.type = type}});
 }
 
 int trv_net_alltoall_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
                            trv_net_request_t *request)
 {
-    return collective_run_later(comm, (call_t){TRV_ALLTOALL, 0, input, output, count, {.type = type}}, request);
+    return collective_run_later(comm, (call_t){TRV_ALLTOALL, 0, input, output, count, .elements = {.type = type}},
+                                request);
 }
 
 int trv_net_broadcast(trv_net_comm_t *comm, void *buffer, size_t bytes, int root)
 {
-    return collective_run(comm, (call_t){TRV_BROADCAST, root, buffer, buffer, bytes, {.type = TRV_UINT8}});
+    return collective_run(comm, (call_t){TRV_BROADCAST, root, buffer, buffer, bytes, .elements = {.type = TRV_UINT8}});
 }
 
 int trv_net_broadcast_start(trv_net_comm_t *comm, void *buffer, size_t bytes, int root, trv_net_request_t *request)
 {
-    return collective_run_later(comm, (call_t){TRV_BROADCAST, root, buffer, buffer, bytes, {.type = TRV_UINT8}},
+    return collective_run_later(comm,
+                                (call_t){TRV_BROADCAST, root, buffer, buffer, bytes, .elements = {.type = TRV_UINT8}},
                                 request);
 }
 
@@ -220,7 +297,7 @@ int trv_net_broadcast_start(trv_net_comm_t *comm, void *buffer, size_t bytes, in
 static call_t barrier_call(void)
 {
     static _Thread_local uint8_t byte;
-    return (call_t){TRV_ALLREDUCE, 0, &byte, &byte, 1, {.type = TRV_UINT8, .op = TRV_BOR}};
+    return (call_t){TRV_ALLREDUCE, 0, &byte, &byte, 1, .elements = {.type = TRV_UINT8, .op = TRV_BOR}};
 }
 
 int trv_net_barrier(trv_net_comm_t *comm) { return collective_run(comm, barrier_call()); }

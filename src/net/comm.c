@@ -3,6 +3,7 @@
  * receiver. Therefore messages of different communicators cannot be confused, although the members need not agree on an
  * id.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,7 @@ int trv_comm_create(trv_net_comm_t **created, trv_net_t *net, int rank, int size
     comm->size = size;
     snprintf(comm->algorithm, sizeof comm->algorithm, "%s", net->algorithm);
     pthread_mutex_init(&comm->lock, NULL);
+    trv_pool_init(&comm->exchanges, INT_MAX);
     comm_set_default_torus(comm);
     *created = comm;
     return TRV_OK;
@@ -45,6 +47,7 @@ void trv_comm_destroy(trv_net_comm_t *comm)
     if (!comm)
         return;
     trv_cache_clear(&comm->entries);
+    trv_exchanges_clear(comm);
     pthread_mutex_destroy(&comm->lock);
     free(comm->member);
     free(comm->context_ids);
@@ -182,6 +185,7 @@ int trv_net_comm_set(trv_net_comm_t *comm, const char *torus, const char *algori
         trv_torus_init(&comm->torus, 1, &comm->size);
     if (algorithm)
         snprintf(comm->algorithm, sizeof comm->algorithm, "%s", algorithm);
+    comm->toruses++;
     trv_cache_clear(&comm->entries);
     pthread_mutex_unlock(&comm->lock);
     return TRV_OK;

@@ -14,7 +14,7 @@
 #include "base/text/parse.h"
 #include "schedule/collective.h"
 
-enum { ALIGNMENT = 64, CALL_TEXT_MAX = 96 };
+enum { CALL_TEXT_MAX = 128 };
 
 static trv_instance_t *instance_of(const struct trv_net_request *request)
 {
@@ -26,7 +26,7 @@ static trv_instance_t *instance_of(const struct trv_net_request *request)
 static void entry_destroy(trv_cached_t *cached);
 
 int trv_net_entry_create(trv_net_entry_t **created, trv_net_comm_t *comm, trv_collective_t collective, int root,
-                         const trv_elements_t *elements, uint64_t bytes, const char *requested)
+                         bool unequal, const trv_elements_t *elements, uint64_t bytes, const char *requested)
 {
     trv_net_entry_t *entry = calloc(1, sizeof *entry);
     if (!entry)
@@ -34,6 +34,7 @@ int trv_net_entry_create(trv_net_entry_t **created, trv_net_comm_t *comm, trv_co
     entry->comm = comm;
     entry->collective = collective;
     entry->root = root;
+    entry->unequal = unequal;
     entry->elements = *elements;
     entry->bytes = bytes;
     snprintf(entry->requested, sizeof entry->requested, "%s", requested);
@@ -52,14 +53,16 @@ static void call_fill(const trv_net_entry_t *entry, trv_decision_message_t *call
     call->type = entry->elements.reduce ? -1 : (int32_t)entry->elements.type;
     call->op = reduces ? (int32_t)entry->elements.op : -1;
     call->root = trv_collective_has_root(entry->collective) ? entry->root : -1;
+    call->unequal = entry->unequal;
 }
 
 /* Such as "Reduce of float with sum and root 3". */
 static void call_describe(const trv_decision_message_t *call, char text[CALL_TEXT_MAX])
 {
     const bool named = call->type >= 0, reduces = call->op >= 0;
-    const int length = snprintf(text, CALL_TEXT_MAX, "%s%s%s%s%s",
-                                trv_collective_shape((trv_collective_t)call->collective)->title, named ? " of " : "",
+    const int length = snprintf(text, CALL_TEXT_MAX, "%s%s%s%s%s%s",
+                                trv_collective_shape((trv_collective_t)call->collective)->title,
+                                call->unequal ? " (a size per rank)" : "", named ? " of " : "",
                                 named ? trv_type_name((trv_type_t)call->type) : "", reduces ? " with " : "",
                                 reduces ? trv_op_name((trv_op_t)call->op) : "");
     if (call->root >= 0)
@@ -74,7 +77,7 @@ static int call_compare(const trv_net_entry_t *entry)
     const trv_decision_message_t *first = &entry->broadcast;
     call_fill(entry, &own);
     if (own.collective == first->collective && own.type == first->type && own.op == first->op &&
-        own.root == first->root)
+        own.root == first->root && own.unequal == first->unequal)
         return TRV_OK;
     char here[CALL_TEXT_MAX], there[CALL_TEXT_MAX];
     call_describe(&own, here);
@@ -151,10 +154,10 @@ static int entry_advance(trv_net_entry_t *entry)
 
 static void instance_destroy(trv_instance_t *instance)
 {
+    trv_plan_destroy(instance->plan); /* may cancel messages into the channel's scratch */
     trv_channel_clear(&instance->channel);
-    trv_plan_destroy(instance->plan);
     trv_request_clear(&instance->request);
-    free(instance->scratch);
+    free(instance->counts);
     free(instance);
 }
 
@@ -174,62 +177,67 @@ void trv_net_entry_release(trv_net_entry_t *entry) { trv_cached_release(&entry->
 
 /* ---- Plans ------------------------------------------------------------------------------------------------------- */
 
-/* Provides scratch memory for the plan. The instance keeps it, registered with the provider, for later runs. */
-static void *instance_scratch(void *context, size_t bytes)
-{
-    trv_instance_t *instance = context;
-    if (bytes > instance->scratch_bytes) {
-        trv_channel_unregister(&instance->channel, 2);
-        free(instance->scratch);
-        instance->scratch = aligned_alloc(ALIGNMENT, (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
-        instance->scratch_bytes = instance->scratch ? bytes : 0;
-        if (instance->scratch && trv_channel_register(&instance->channel, 2, instance->scratch, bytes) < 0)
-            return NULL;
-    }
-    return instance->scratch;
-}
-
 static int instance_create_plan(trv_instance_t *instance)
 {
     const trv_net_entry_t *entry = instance->entry;
-    const int rc = trv_collective_has_root(entry->collective) && !instance->channel.run
+    const int rc = (trv_collective_has_root(entry->collective) || entry->unequal) && !instance->channel.run
                        ? trv_channel_limit(&instance->channel)
                        : TRV_OK;
     if (rc < 0)
         return rc;
-    const trv_plan_options_t options = {TRV_PLAN_OPTIONS, .scratch_allocate = instance_scratch,
-                                        .scratch_context = instance};
+    const trv_plan_options_t options = {TRV_PLAN_OPTIONS, .scratch_allocate = trv_channel_scratch,
+                                        .scratch_context = &instance->channel};
     return trv_plan_create(&instance->plan, entry->schedule, entry->comm->rank, instance->count, &entry->elements,
                            &instance->channel.transport, &options);
 }
 
-/* On a communicator of one rank every collective copies its input to its output. */
+/* On a communicator of one rank every collective copies its input to its output. With blocks of different sizes, the one
+ * block may be at a displacement, in the input of a Reduce-Scatter or in the output of an AllGather. */
 static int instance_copy(const trv_instance_t *instance)
 {
-    const size_t bytes = instance->count * trv_elements_size(&instance->entry->elements);
-    if (bytes > 0 && instance->output != instance->input)
-        memcpy(instance->output, instance->input, bytes);
+    const trv_collective_shape_t *shape = trv_collective_shape(instance->entry->collective);
+    const size_t size = trv_elements_size(&instance->entry->elements);
+    const size_t bytes = (instance->counts ? instance->counts[0] : instance->count) * size;
+    const size_t offset = instance->counts && instance->displacements ? instance->displacements[0] * size : 0;
+    const bool in_place = instance->output == instance->input;
+    if (bytes == 0 || (in_place && shape->before == TRV_OWNER))
+        return 1;
+    const char *from = (const char *)instance->input + (shape->before == TRV_OWNER ? 0 : offset);
+    memmove((char *)instance->output + (shape->after == TRV_OWNER ? 0 : offset), from, bytes);
     return 1;
+}
+
+/* The bytes of a buffer of the run, in which blocks have these holders. */
+static size_t instance_bytes(const trv_instance_t *instance, trv_holders_t holders)
+{
+    const trv_net_entry_t *entry = instance->entry;
+    const trv_net_comm_t *comm = entry->comm;
+    const size_t size = trv_elements_size(&entry->elements);
+    if (entry->unequal)
+        return (holders == TRV_OWNER ? instance->counts[comm->rank] : instance->extent) * size;
+    return instance->count * size * trv_blocks_held(entry->collective, holders, comm->size, comm->rank == entry->root);
 }
 
 static int instance_start(trv_instance_t *instance)
 {
     const trv_net_entry_t *entry = instance->entry;
-    const size_t part = instance->count * trv_elements_size(&entry->elements);
-    const int ranks = entry->comm->size;
-    const bool is_root = entry->comm->rank == entry->root;
+    const trv_collective_shape_t *shape = trv_collective_shape(entry->collective);
     int rc = instance->plan ? TRV_OK : instance_create_plan(instance);
     if (rc < 0 || instance->only_create)
         return rc;
     instance->started = true;
-    instance->channel.run_bytes = trv_net_vector_bytes(entry->comm, entry->collective, &entry->elements,
-                                                       instance->count);
-    rc = trv_channel_register(&instance->channel, 0, instance->input,
-                              trv_input_bytes(entry->collective, part, ranks, is_root));
+    instance->channel.run_bytes = entry->unequal ? instance->total * trv_elements_size(&entry->elements)
+                                                 : trv_net_vector_bytes(entry->comm, entry->collective,
+                                                                        &entry->elements, instance->count);
+    rc = trv_channel_register(&instance->channel, 0, instance->input, instance_bytes(instance, shape->before));
     if (rc == TRV_OK)
-        rc = trv_channel_register(&instance->channel, 1, instance->output,
-                                  trv_output_bytes(entry->collective, part, ranks, is_root));
-    return rc < 0 ? rc : trv_plan_start_count(instance->plan, instance->count, instance->input, instance->output);
+        rc = trv_channel_register(&instance->channel, 1, instance->output, instance_bytes(instance, shape->after));
+    if (rc < 0)
+        return rc;
+    if (entry->unequal)
+        return trv_plan_start_blocks(instance->plan, instance->counts, instance->displacements, instance->input,
+                                     instance->output);
+    return trv_plan_start_count(instance->plan, instance->count, instance->input, instance->output);
 }
 
 static int instance_advance(struct trv_net_request *request)
@@ -304,6 +312,24 @@ void trv_instance_give(trv_instance_t *instance)
     if (!trv_pool_give(&entry->pool, &instance->pooled))
         instance_destroy(instance);
     trv_net_entry_release(entry);
+}
+
+int trv_instance_set_blocks(trv_instance_t *instance, const size_t *counts, const size_t *displacements)
+{
+    const size_t n = (size_t)instance->entry->comm->size;
+    if (!instance->counts && !(instance->counts = malloc(2 * n * sizeof *counts)))
+        return trv_fail_memory();
+    memcpy(instance->counts, counts, n * sizeof *counts);
+    instance->displacements = displacements ? instance->counts + n : NULL;
+    if (displacements)
+        memcpy(instance->displacements, displacements, n * sizeof *displacements);
+    instance->total = instance->extent = 0;
+    for (size_t r = 0; r < n; r++) {
+        const size_t end = (displacements ? displacements[r] : instance->total) + counts[r];
+        instance->total += counts[r];
+        instance->extent = counts[r] > 0 && end > instance->extent ? end : instance->extent;
+    }
+    return TRV_OK;
 }
 
 /* The members are set before trv_request_begin, because from then on any thread may advance the request. */

@@ -9,11 +9,12 @@
  *     sender      sends 1 … 65    1 … 64 complete                           65 completes
  *     receiver                                    receives 1 … 32, sends credit
  *
- * Decisions and the runs of collectives with a root are counted separately, because neither may be delayed by messages
- * that are not received before them, nor by each other. A run counts once for each rank to which it sends, whatever the
- * number of its messages, but HALF times if its vector is long, because the receiver buffers unexpected messages; it
- * completes when all its messages are sent and it is within the window. Other collectives need no flow control: no rank
- * can be more than one call ahead of another, because the result of a call depends on all ranks.
+ * Decisions and the runs of collectives with a root, or with blocks of different sizes, are counted separately, because
+ * neither may be delayed by messages that are not received before them, nor by each other. A run counts once for each
+ * rank to which it sends, whatever the number of its messages, but HALF times if its vector (in a direct exchange: its
+ * message) is long, because the receiver buffers unexpected messages; it completes when all its messages are sent and it
+ * is within the window. Other collectives need no flow control: no rank can be more than one call ahead of another,
+ * because the result of a call depends on all ranks.
  */
 #include <stdlib.h>
 
@@ -151,10 +152,13 @@ int trv_flow_test(trv_net_t *net, trv_flow_op_t *op)
 
 int trv_flow_post_run(trv_net_t *net, trv_flow_run_t *run, size_t bytes, bool sends, int peer)
 {
-    run->weight = bytes > LONG_BYTES ? HALF : 1;
-    run->receives = run->receives || !sends;
-    if (sends && run->number == 0)
-        run->number = flow_count_sent(net, peer, RUNS, run->weight);
+    const unsigned weight = bytes > LONG_BYTES ? HALF : 1;
+    if (!sends) {
+        run->receives = true;
+        run->weight = weight;
+    } else if (run->number == 0) {
+        run->number = flow_count_sent(net, peer, RUNS, weight);
+    }
     return sends && run->number == 0 ? trv_fail_memory() : TRV_OK;
 }
 

@@ -12,6 +12,7 @@
  *     choose.c       choice of the algorithm by rank 0
  *     entry.c        an operation signature on a communicator: its decision and its pool of prepared plans
  *     collective.c   collectives
+ *     exchange.c     collectives whose sizes only some ranks know, as direct exchanges
  *     plan.c         plans
  *
  * Locks, in the order in which they are taken: net, request, entry, flow control, fabric, bootstrap.
@@ -90,8 +91,10 @@ struct trv_net_comm {
     trv_torus_t torus;     /* of the ranks */
     char algorithm[TRV_ALGORITHM_NAME_MAX];
     atomic_uint calls, plans; /* sequence numbers */
-    pthread_mutex_t lock;     /* protects the cache: */
+    pthread_mutex_t lock;     /* protects the torus and the members below: */
     trv_cache_t entries;
+    trv_pool_t exchanges; /* direct exchanges that no request uses */
+    unsigned toruses;     /* number of times that the torus was set */
     trv_net_comm_t *next;
 };
 
@@ -166,11 +169,11 @@ int trv_flow_post(trv_net_t *net, trv_flow_op_t *op);
 /* Like trv_fabric_test; a send is complete only when flow control permits it. */
 int trv_flow_test(trv_net_t *net, trv_flow_op_t *op);
 
-/* The messages of one run of a collective with a root to and from one peer. All 0 between runs. */
+/* The messages of one run under flow control to and from one peer. All 0 between runs. */
 typedef struct trv_flow_run {
     uint64_t number; /* sequence number of this run to the peer; 0: it sends nothing to the peer */
     bool receives;   /* it receives from the peer */
-    unsigned weight; /* for which it counts */
+    unsigned weight; /* for which the receives count */
 } trv_flow_run_t;
 
 /* Called before every message of the run, whose vector has `bytes`, to or from the peer is posted. */
@@ -216,17 +219,21 @@ typedef struct trv_channel {
     trv_region_t region[3]; /* registered memory: input, output, scratch; empty if the provider needs no registration */
     const char *start[3];
     size_t bytes[3];
-    trv_flow_run_t *run; /* per rank of the communicator, of a collective with a root; otherwise NULL */
-    size_t run_bytes;    /* of the vector of the run */
+    void *scratch; /* registered as region 2, and kept for later runs */
+    size_t scratch_bytes;
+    trv_flow_run_t *run; /* per rank of the communicator, of a run under flow control; otherwise NULL */
+    size_t run_bytes;    /* of the vector of the run; 0: each message counts with its own bytes */
     int awaited_rank;    /* rank of the communicator for whose credit the run waits */
 } trv_channel_t;
 
 void trv_channel_init(trv_channel_t *channel, trv_net_comm_t *comm);
-/* Enables flow control, for a collective with a root. */
+/* Enables flow control, for collectives whose runs may complete on a rank before others have begun them. */
 int trv_channel_limit(trv_channel_t *channel);
 /* Returns 1 when flow control permits the run, whose messages have completed, to complete; 0 before, or an error. */
 int trv_channel_test(trv_channel_t *channel);
 void trv_channel_clear(trv_channel_t *channel);
+/* trv_plan_options_t.scratch_allocate; the context is a channel. */
+void *trv_channel_scratch(void *channel, size_t bytes);
 int trv_channel_register(trv_channel_t *channel, int which, const void *data, size_t bytes);
 void trv_channel_unregister(trv_channel_t *channel, int which);
 
@@ -237,20 +244,22 @@ typedef struct trv_instance {
     struct trv_net_entry *entry;
     trv_channel_t channel;
     trv_plan_t *plan;
-    void *scratch;
-    size_t scratch_bytes;
     bool started;
     bool sent;        /* the messages of the run have completed */
     bool only_create; /* the request only creates the plan, and has no buffers */
     const void *input;
     void *output;
     size_t count;
+    size_t *counts, *displacements; /* of blocks of different sizes: copies of the caller's; else NULL */
+    size_t extent;                  /* elements of a buffer that contains these blocks */
+    size_t total;                   /* elements of these blocks */
 } trv_instance_t;
 
 /* Content of the broadcast with which rank 0 of the communicator distributes its decision. */
 typedef struct trv_decision_message {
     trv_decision_t decision;
-    int32_t collective, type, op, root; /* the call of rank 0, which the other ranks compare with theirs */
+    int32_t collective, type, op, root, unequal; /* the call of rank 0, which the other ranks compare with theirs */
+    int32_t padding;                             /* explicit, because the bytes of the struct are sent */
 } trv_decision_message_t;
 
 /* An operation signature with a root and a class of sizes on a communicator. */
@@ -258,7 +267,8 @@ typedef struct trv_net_entry {
     trv_cached_t cached; /* the first member, as above; each instance in use holds a reference */
     trv_net_comm_t *comm;
     trv_collective_t collective;
-    int root; /* 0 if the collective has none */
+    int root;     /* 0 if the collective has none */
+    bool unequal; /* blocks differ in size */
     trv_elements_t elements;
     uint64_t bytes;                         /* the class of sizes */
     char requested[TRV_ALGORITHM_NAME_MAX]; /* requested algorithm or family; "": the planner's choice */
@@ -278,7 +288,7 @@ void trv_net_choose(const trv_net_entry_t *entry, trv_decision_t *decision);
 /* entry.c. Before trv_net_entry_decide the caller may set entry->schedule to a schedule that it owns; then no decision
  * is made. */
 int trv_net_entry_create(trv_net_entry_t **entry, trv_net_comm_t *comm, trv_collective_t collective, int root,
-                         const trv_elements_t *elements, uint64_t bytes, const char *requested);
+                         bool unequal, const trv_elements_t *elements, uint64_t bytes, const char *requested);
 /* Starts the decision, for which the requests of instances wait. Collective. The caller must have taken an instance
  * before. */
 int trv_net_entry_decide(trv_net_entry_t *entry);
@@ -287,10 +297,14 @@ void trv_net_entry_release(trv_net_entry_t *entry);
 /* Takes an instance from the pool, or creates one. */
 int trv_instance_take(trv_net_entry_t *entry, trv_instance_t **instance);
 void trv_instance_give(trv_instance_t *instance);
+/* Sets the sizes of the next run, for blocks of different sizes. The arrays are copied; displacements may be NULL. */
+int trv_instance_set_blocks(trv_instance_t *instance, const size_t *counts, const size_t *displacements);
 /* Begin the request of the instance: to run the collective on these buffers, or to create the plan for runs with this
  * count. */
 void trv_instance_begin(trv_instance_t *instance, uint64_t inner, const void *input, void *output, size_t count);
 void trv_instance_begin_creation(trv_instance_t *instance, size_t count);
+/* exchange.c: frees the exchanges of a communicator. */
+void trv_exchanges_clear(trv_net_comm_t *comm);
 /* collective.c: checks the count, and the buffers like trv_buffers_check. */
 int trv_net_check_buffers(const trv_net_comm_t *comm, trv_collective_t collective, int root,
                           const trv_elements_t *elements, size_t count, const void *input, const void *output);

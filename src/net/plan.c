@@ -108,7 +108,7 @@ int trv_net_plan_create(trv_net_plan_t **created, trv_net_comm_t *comm, trv_coll
             "a communicator can have at most %d plans in its lifetime; create another one with trv_net_split",
             TRV_SEQUENCES);
     trv_net_plan_t *plan = calloc(1, sizeof *plan);
-    rc = plan ? trv_net_entry_create(&plan->entry, comm, collective, options->root, elements,
+    rc = plan ? trv_net_entry_create(&plan->entry, comm, collective, options->root, false, elements,
                                      trv_net_vector_bytes(comm, collective, elements, count),
                                      options->algorithm ? options->algorithm : comm->algorithm)
               : trv_fail_memory();

@@ -45,6 +45,9 @@ int trv_candidates_collect(trv_candidates_t *list, bool consistent);
  * if the dimensions in the mask were lines. Candidates without symmetry are not left out. */
 int trv_candidates_collect_lines(trv_candidates_t *list, unsigned lines, bool consistent);
 
+/* Adds the candidates of the algorithms for any network that offer some, and every other algorithm by its plain name. */
+int trv_candidates_collect_trees(trv_candidates_t *list);
+
 /* Fills in candidate->properties, once. */
 int trv_candidate_properties(const trv_candidates_t *list, trv_candidate_t *candidate);
 /* Creates candidate->simulator, once; fills in the properties too. */

@@ -10,6 +10,7 @@
  * therefore added first. The algorithms with parameters follow from the end of the table to its start, because the more
  * specialized ones are at the end.
  */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,25 +19,35 @@
 
 #define DISTINCT_RANKS_MAX 64
 
+static bool is_uniform(const trv_candidates_t *list)
+{
+    return list->network.torus.lines == 0 && list->network.slow_links == 0;
+}
+
+/* Adds a candidate that is always considered, if it exists on the network and at most `distinct_max` of its ranks must be
+ * simulated. */
+static int add_named(trv_candidates_t *list, const char *name, int distinct_max)
+{
+    trv_candidate_t candidate = {.always = true};
+    snprintf(candidate.name, sizeof candidate.name, "%s", name);
+    int rc = trv_candidate_properties(list, &candidate);
+    if (rc == TRV_ERR_UNSUPPORTED)
+        return TRV_OK;
+    return !rc && candidate.properties.distinct_ranks <= distinct_max ? trv_candidates_add(list, &candidate) : rc;
+}
+
 /* Adds a candidate that is always considered, unless simulating it is too much work because it has no symmetry. On
  * networks with lines, slow or cut links no schedule has a symmetry, so that none is left out for this reason. */
 static int add_measured(trv_candidates_t *list, const char *name)
 {
-    trv_candidate_t candidate = {.always = true};
-    const bool nonuniform = list->network.torus.lines || list->network.slow_links > 0;
-    snprintf(candidate.name, sizeof candidate.name, "%s", name);
-    int rc = trv_candidate_properties(list, &candidate);
-    if (rc == TRV_ERR_UNSUPPORTED) /* on a network with these links */
-        return TRV_OK;
-    return !rc && (nonuniform || candidate.properties.distinct_ranks <= DISTINCT_RANKS_MAX)
-               ? trv_candidates_add(list, &candidate)
-               : rc;
+    const int distinct_max = is_uniform(list) ? DISTINCT_RANKS_MAX : list->network.torus.ranks;
+    return add_named(list, name, distinct_max);
 }
 
-/* Trees over links are for networks in which rows are cut; elsewhere Bucket reaches the limit with fewer messages. */
+/* Trees over links are for networks whose ranks differ; elsewhere Bucket reaches the limit with fewer messages. */
 static int add_single(trv_candidates_t *list, const trv_algorithm_t *algorithm)
 {
-    if (algorithm->any_network && list->network.slow_links == 0)
+    if (algorithm->any_network && is_uniform(list))
         return TRV_OK;
     int rc = trv_algorithm_supports(algorithm, &list->network.torus, list->collective);
     if (rc == TRV_ERR_UNSUPPORTED) /* the only error that excludes an algorithm; others are returned */
@@ -61,10 +72,18 @@ static bool is_listed(const trv_candidates_t *list, const char *name)
     return false;
 }
 
+/* Whether an algorithm with parameters offers candidates for the collective. */
+static bool offers(const trv_candidates_t *list, const trv_algorithm_t *algorithm)
+{
+    return algorithm->candidates && trv_algorithm_has_collective(algorithm, list->collective);
+}
+
 int trv_candidates_collect(trv_candidates_t *list, bool consistent)
 {
     const trv_collector_t collector = {.torus = &list->network.torus,
+                                       .network = &list->network,
                                        .collective = list->collective,
+                                       .root = list->root,
                                        .consistent = consistent,
                                        .add = add_offered,
                                        .list = list};
@@ -73,7 +92,7 @@ int trv_candidates_collect(trv_candidates_t *list, bool consistent)
         if (!trv_algorithm_at(i)->candidates)
             rc = add_single(list, trv_algorithm_at(i));
     for (int i = trv_algorithms_count() - 1; i >= 0 && !rc; i--)
-        if (trv_algorithm_at(i)->candidates && trv_algorithm_has_collective(trv_algorithm_at(i), list->collective))
+        if (offers(list, trv_algorithm_at(i)) && !trv_algorithm_at(i)->any_network)
             rc = trv_algorithm_at(i)->candidates(&collector);
     for (int i = 0; i < trv_algorithms_count() && !rc; i++)
         if (trv_algorithm_at(i)->candidates && !is_listed(list, trv_algorithm_name(trv_algorithm_at(i))))
@@ -86,7 +105,9 @@ int trv_candidates_collect_lines(trv_candidates_t *list, unsigned lines, bool co
     trv_torus_t mesh = list->network.torus;
     mesh.lines |= lines;
     const trv_collector_t collector = {.torus = &mesh,
+                                       .network = &list->network,
                                        .collective = list->collective,
+                                       .root = list->root,
                                        .consistent = consistent,
                                        .add = add_offered,
                                        .list = list};
@@ -95,8 +116,26 @@ int trv_candidates_collect_lines(trv_candidates_t *list, unsigned lines, bool co
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
         if (!algorithm->candidates)
             rc = add_single(list, algorithm);
-        else if (algorithm->lines && trv_algorithm_has_collective(algorithm, list->collective))
+        else if (algorithm->lines && offers(list, algorithm))
             rc = algorithm->candidates(&collector);
+    }
+    return rc;
+}
+
+int trv_candidates_collect_trees(trv_candidates_t *list)
+{
+    const trv_collector_t collector = {.torus = &list->network.torus,
+                                       .network = &list->network,
+                                       .collective = list->collective,
+                                       .root = list->root,
+                                       .add = add_offered,
+                                       .list = list};
+    int rc = TRV_OK;
+    for (int i = 0; i < trv_algorithms_count() && !rc; i++) {
+        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
+        rc = algorithm->any_network && offers(list, algorithm)
+                 ? algorithm->candidates(&collector)
+                 : add_named(list, trv_algorithm_name(algorithm), INT_MAX);
     }
     return rc;
 }

@@ -7,15 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "algorithms/algorithm.h"
 #include "base/error.h"
 #include "planner/constraints.h"
 #include "planner/timing.h"
 
-#define PARTS_MAX   2 /* schedules of an allgather or reduce-scatter that are tried after the best tree */
-#define DISJOINT    2 /* numbers of chunks and streams that are tried */
-#define CHUNKS_MAX  1024
-#define STREAMS_MAX 8
+#define PARTS_MAX 2 /* schedules of an allgather or reduce-scatter that are tried after the best tree */
+#define MODELLED  2 /* candidates with a model that are tried */
 
 static bool has_parts(const trv_planner_t *planner)
 {
@@ -25,15 +22,7 @@ static bool has_parts(const trv_planner_t *planner)
 int trv_tree_planner_create(trv_planner_t *planner, const trv_simulate_options_t *network)
 {
     trv_candidates_t *list = &planner->list;
-    int rc = TRV_OK;
-    for (int i = 0; i < trv_algorithms_count() && !rc; i++) {
-        trv_candidate_t candidate = {.always = true};
-        snprintf(candidate.name, sizeof candidate.name, "%s", trv_algorithm_name(trv_algorithm_at(i)));
-        rc = trv_candidate_properties(list, &candidate);
-        if (!rc)
-            rc = trv_candidates_add(list, &candidate);
-        rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
-    }
+    int rc = trv_candidates_collect_trees(list);
     if (!rc && list->count == 0 && (rc = trv_network_check(&list->network)) == TRV_OK)
         rc = TRV_ERR_UNSUPPORTED;
     if (rc || !has_parts(planner))
@@ -53,7 +42,9 @@ static int find_or_add(trv_candidates_t *list, const char *name)
         if (strcmp(list->candidate[i].name, name) == 0)
             return i;
     trv_candidate_t added = {.by_name = true};
-    snprintf(added.name, sizeof added.name, "%s", name);
+    if (strlen(name) >= sizeof added.name)
+        return trv_fail(TRV_ERR_UNSUPPORTED, "the name of the algorithm '%s' is too long", name);
+    memcpy(added.name, name, strlen(name) + 1);
     const int rc = trv_candidates_add(list, &added);
     return rc ? rc : list->count - 1;
 }
@@ -172,70 +163,41 @@ static int examine_parts(trv_ranking_t *ranking)
     return rc ? rc : parts == TRV_ERR_UNSUPPORTED ? TRV_OK : parts < 0 ? parts : TRV_OK;
 }
 
-/* ---- Disjoint trees ------------------------------------------------------------------------------------------------ */
+/* ---- Candidates with a model --------------------------------------------------------------------------------------- */
 
-typedef struct disjoint {
-    int chunks, streams;
-    double time_ns;
-} disjoint_t;
-
-/* In every step a stream sends one chunk over each link of its tree, and the streams of a tree share its links. */
-static trv_model_t disjoint_model(const trv_planner_t *planner, int steps_of_one, int trees, int chunks, int streams)
+/* Examines the candidates that are best by their models. */
+static int examine_modelled(trv_ranking_t *ranking, int listed)
 {
-    const int times = planner->list.collective == TRV_ALLREDUCE ? 2 : 1; /* a chunk crosses a link up and down */
-    const double steps = steps_of_one + chunks - 1;
-    trv_model_t model = {.steps = steps,
-                         .hops = steps,
-                         .load = steps / ((double)trees * streams * chunks),
-                         .busy = (steps_of_one + times * (chunks - 1.0)) / ((double)trees * chunks)};
-    trv_model_messages(&model, chunks, trees * streams);
-    return model;
-}
-
-/* Inserts into `best`, which is sorted by time. */
-static void disjoint_insert(disjoint_t best[DISJOINT], disjoint_t added)
-{
-    for (int i = 0; i < DISJOINT; i++)
-        if (added.time_ns < best[i].time_ns) {
-            const disjoint_t moved = best[i];
-            best[i] = added;
-            added = moved;
+    const trv_planner_t *planner = ranking->planner;
+    const trv_candidate_t *candidate = planner->list.candidate;
+    int best[MODELLED + 1], count = 0, rc = TRV_OK;
+    double estimate_ns[MODELLED + 1];
+    for (int i = 0; i < listed; i++) {
+        if (candidate[i].by_name || candidate[i].model.steps <= 0)
+            continue;
+        const double added_ns = trv_planner_estimate(planner, &candidate[i].model, ranking->vector_bytes);
+        int at = count;
+        for (; at > 0 && added_ns < estimate_ns[at - 1]; at--) {
+            best[at] = best[at - 1];
+            estimate_ns[at] = estimate_ns[at - 1];
         }
-}
-
-static int examine_disjoint(trv_ranking_t *ranking)
-{
-    trv_planner_t *planner = ranking->planner;
-    disjoint_t best[DISJOINT] = {{.time_ns = INFINITY}, {.time_ns = INFINITY}};
-    trv_schedule_t *schedule;
-    int rc = trv_schedule_create_on(&schedule, &planner->list.network, "disjoint-trees:1:1", planner->list.collective,
-                                    planner->list.root);
-    if (rc)
-        return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
-    const int steps_of_one = trv_schedule_steps(schedule), trees = trv_schedule_streams(schedule);
-    trv_schedule_destroy(schedule);
-    for (int streams = 1; streams <= STREAMS_MAX; streams *= 2)
-        for (int chunks = 1; chunks <= CHUNKS_MAX; chunks *= 2) {
-            const trv_model_t model = disjoint_model(planner, steps_of_one, trees, chunks, streams);
-            disjoint_insert(best, (disjoint_t){chunks, streams,
-                                               trv_planner_estimate(planner, &model, ranking->vector_bytes)});
-        }
-    for (int i = 0; i < DISJOINT && !rc; i++) {
-        char name[TRV_ALGORITHM_NAME_MAX];
-        const double edges = (planner->list.network.torus.ranks - 1.0) * trees;
-        snprintf(name, sizeof name, "disjoint-trees:%d:%d", best[i].chunks, best[i].streams);
-        rc = examine_name(ranking, name, edges * best[i].chunks * best[i].streams, best[i].time_ns);
+        best[at] = i;
+        estimate_ns[at] = added_ns;
+        count += count < MODELLED;
     }
+    for (int i = 0; i < count && !rc; i++)
+        rc = examine(ranking, best[i], candidate[best[i]].model.messages * planner->list.network.torus.ranks,
+                     estimate_ns[i]);
     return rc;
 }
 
 /* ---- The ranking --------------------------------------------------------------------------------------------------- */
 
-/* Candidates that an earlier call has added keep no simulator, which may be large. */
-static void drop_added(trv_candidates_t *list)
+/* Candidates that depend on the size of the vector keep no simulator, which may be large. */
+static void drop_simulators(trv_candidates_t *list)
 {
     for (int i = 0; i < list->count; i++)
-        if (list->candidate[i].by_name) {
+        if (list->candidate[i].by_name || list->candidate[i].model.steps > 0) {
             trv_simulator_destroy(list->candidate[i].simulator);
             list->candidate[i].simulator = NULL;
         }
@@ -244,12 +206,13 @@ static void drop_added(trv_candidates_t *list)
 int trv_tree_rank(trv_ranking_t *ranking)
 {
     trv_candidates_t *list = &ranking->planner->list;
+    const int listed = list->count;
     int rc = TRV_OK;
-    drop_added(list);
-    for (int i = 0, listed = list->count; i < listed && !rc; i++)
-        if (!list->candidate[i].by_name)
+    drop_simulators(list);
+    for (int i = 0; i < listed && !rc; i++)
+        if (!list->candidate[i].by_name && list->candidate[i].model.steps <= 0)
             rc = examine(ranking, i, 0, NAN);
     if (!rc && has_parts(ranking->planner))
         rc = examine_parts(ranking);
-    return rc || !(has_parts(ranking->planner) || list->collective == TRV_ALLREDUCE) ? rc : examine_disjoint(ranking);
+    return rc ? rc : examine_modelled(ranking, listed);
 }

@@ -2,11 +2,10 @@
  * The ranking for collectives with a root, and for networks in which cuts divide a row, where trees over links are the
  * only schedules. These schedules have no symmetry, so every rank must be simulated, and only a few are:
  *
- *   - every algorithm of the table, unless a lower bound excludes it;
+ *   - every algorithm of the table that offers no candidates, unless a lower bound excludes it;
  *   - of a broadcast or reduce as scatter and allgather, the tree that is fastest alone with the best schedules that a
  *     planner for the allgather finds;
- *   - the numbers of chunks and streams of disjoint trees that are best by the model. Its trees share no link, so that
- *     the model is exact but for the last chunks.
+ *   - the candidates of algorithms for any network that are best by their models, which know the trees.
  *
  * Schedules with more than TRV_TREE_MESSAGES_MAX messages are not simulated: they have the model's time.
  */

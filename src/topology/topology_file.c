@@ -93,6 +93,15 @@ static int check_link_keys(const trv_json_t *file, json_t *entry)
     return TRV_OK;
 }
 
+/* Checks the links. Cuts may divide rows, or a failed node from all others: a job may use other nodes, and a communicator
+ * of nodes with divided rows is planned as a set of nodes. */
+static int check_links(const trv_torus_t *torus, int links, const trv_slow_link_t *link)
+{
+    const trv_network_t network = {TRV_NETWORK, .torus = *torus, .slow_links = links, .slow_link = link};
+    const int code = trv_network_check(&network);
+    return code == TRV_ERR_UNSUPPORTED ? TRV_OK : code;
+}
+
 static int read_link(const trv_json_t *file, json_t *entry, const trv_torus_t *torus, trv_slow_link_t *link)
 {
     const json_t *from = json_object_get(entry, "from");
@@ -113,8 +122,7 @@ static int read_link(const trv_json_t *file, json_t *entry, const trv_torus_t *t
         code = trv_json_boolean(file, entry, "one_way", &one_way);
     if (code < 0)
         return code;
-    const trv_network_t alone = {TRV_NETWORK, .torus = *torus, .slow_links = 1, .slow_link = link};
-    return trv_network_check(&alone) < 0 ? trv_json_fail(file, entry, NULL, "%s", trv_last_error()) : TRV_OK;
+    return check_links(torus, 1, link) < 0 ? trv_json_fail(file, entry, NULL, "%s", trv_last_error()) : TRV_OK;
 }
 
 /* A link and the entry of the list that it is from. */
@@ -179,9 +187,9 @@ static int read_links(const trv_json_t *file, trv_topology_t *topology)
     free(indexed);
     if (code < 0)
         return code;
-    const trv_network_t all = {TRV_NETWORK, .torus = topology->torus, .slow_links = topology->slow_links,
-                               .slow_link = topology->slow_link};
-    return trv_network_check(&all) < 0 ? trv_json_fail(file, file->root, "links", "%s", trv_last_error()) : TRV_OK;
+    return check_links(&topology->torus, topology->slow_links, topology->slow_link) < 0
+               ? trv_json_fail(file, file->root, "links", "%s", trv_last_error())
+               : TRV_OK;
 }
 
 /* ---- Ranks and hosts --------------------------------------------------------------------------------------------- */

@@ -22,12 +22,10 @@ typedef struct search {
 static int search_neighbour(const search_t *search, int node, int port)
 {
     const trv_torus_t *torus = &search->network->torus;
-    const int d = trv_port_dimension(port), sign = trv_port_sign(port), ports = 2 * torus->dims;
-    const int last = sign > 0 ? torus->size[d] - 1 : 0;
-    if (torus->size[d] == 1 || (trv_torus_is_line(torus, d) && trv_torus_coordinate(torus, node, d) == last))
+    const int ports = 2 * torus->dims, other = trv_torus_neighbour(torus, node, port);
+    if (other < 0)
         return -1;
-    const int other = trv_torus_shift(torus, node, d, sign);
-    const bool cut = search->against ? search->cut[(size_t)other * ports + trv_port(d, -sign)]
+    const bool cut = search->against ? search->cut[(size_t)other * ports + (port ^ 1)]
                                      : search->cut[(size_t)node * ports + port];
     return cut ? -1 : other;
 }

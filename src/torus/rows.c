@@ -69,11 +69,12 @@ static int rows_fail_two_cuts(const trv_torus_t *torus, const trv_row_t *row, do
     if (trv_torus_is_line(torus, row->dimension))
         return trv_fail(TRV_ERR_UNSUPPORTED,
                         "the cut divides the row of rank %d along dimension %d of %s into two parts, which only "
-                        "disjoint-trees supports; `trivance plan` without further options finds the fastest schedule",
+                        "spanning-trees and disjoint-trees support; `trivance plan` without further options finds the "
+                        "fastest schedule",
                         row->row, row->dimension, text);
     return trv_fail(TRV_ERR_UNSUPPORTED,
-                    "the row of rank %d along dimension %d of %s is cut in two places; only disjoint-trees supports "
-                    "more than one cut per ring, in one direction or both",
+                    "the row of rank %d along dimension %d of %s is cut in two places; only spanning-trees and "
+                    "disjoint-trees support more than one cut per ring, in one direction or both",
                     row->row, row->dimension, text);
 }
 

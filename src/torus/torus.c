@@ -158,6 +158,14 @@ int trv_torus_shift(const trv_torus_t *torus, int rank, int dimension, int delta
     return trv_torus_move(torus, rank, dimension, coordinate < 0 ? coordinate + size : coordinate);
 }
 
+int trv_torus_neighbour(const trv_torus_t *torus, int rank, int port)
+{
+    const int d = trv_port_dimension(port), sign = trv_port_sign(port), last = sign > 0 ? torus->size[d] - 1 : 0;
+    if (torus->size[d] == 1 || (trv_torus_is_line(torus, d) && trv_torus_coordinate(torus, rank, d) == last))
+        return -1;
+    return trv_torus_shift(torus, rank, d, sign);
+}
+
 int trv_torus_displace(const trv_torus_t *torus, int rank, int displacement, int sign)
 {
     int at[TRV_DIMS_MAX], by[TRV_DIMS_MAX];

@@ -1,5 +1,5 @@
 /*
- * trivance testbed bench: compares the MPI libraries' own AllReduce with Trivance's, in the same jobs and in turns; or
+ * trivance testbed bench: compares the MPI libraries' own collectives with Trivance's, in the same jobs and in turns; or
  * a user's program without the drop-in and with it.
  */
 #include <errno.h>
@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "cli/shared/tool.h"
 #include "cli/host/handover.h"
+#include "cli/shared/select.h"
 #include "base/text/parse.h"
 #include "testbed/command/bench.h"
 
@@ -26,18 +27,22 @@ enum {
     OPTION_SLOW_LINK,
     OPTION_CUT,
     OPTION_COMPARE,
-    OPTION_PORTS
+    OPTION_PORTS,
+    OPTION_COLLECTIVE
 };
 
 static const cli_option_t option[] =
     {{"torus", OPTION_TORUS, "LIST", "default 8,9,3x3,3x3x3,27, for a program 3x3", NULL},
+     {"collective", OPTION_COLLECTIVE, "LIST", CLI_COLLECTIVE_HELP ", or several", CLI_COLLECTIVE_WORDS},
      {"output", 'o', "DIR", "folder for the files (default testbed)", "DIR"},
      {"mpi", OPTION_MPI, "LIST",
       "openmpi, mpich; default both, if installed; for a program the MPI that it is linked with, required if that "
       "cannot be "
       "detected (Python, a script)",
       "openmpi mpich"},
-     {"bytes", 'b', "LIST", "or ranges, for example 1K:64M:x4; default 8,1K,8K,32K,64K,512K, on a ring of 9 also 4M",
+     {"bytes", 'b', "LIST",
+      "or ranges, for example 1K:64M:x4; default 8,1K,8K,32K,64K,512K, on a ring of 9 also 4M; of vectors of blocks, "
+      "rounded up to a double for every rank",
       NULL},
      {"algorithm", 'a', "LIST", "of Trivance; default all its algorithms, planned and auto", "ALGORITHM auto"},
      {"rendezvous", OPTION_RENDEZVOUS, "R", "on, off or both (default both; for a program on)", "on off both"},
@@ -53,10 +58,10 @@ static const cli_option_t option[] =
 
 const cli_command_t cli_testbed_bench_command = {
     .name = "testbed bench",
-    .summary = "compares the MPI libraries' AllReduce with Trivance's, or a program without and with the drop-in",
+    .summary = "compares the MPI libraries' collectives with Trivance's, or a program without and with the drop-in",
     .usage = "[OPTIONS] [-- PROGRAM [ARGUMENTS]]",
     .about =
-        "Creates a testbed for every torus, checks it, and measures AllReduce on it by the algorithms of both MPI "
+        "Creates a testbed for every torus, checks it, and measures a collective on it by the algorithms of both MPI "
         "libraries and by Trivance, as trivance bench --turns does: in one job, in turns, from a common start to the "
         "end of the last rank. Prints tables; writes rows (testbed.csv) and, where python3 has the package "
         "trivance and matplotlib, plots. Needs "
@@ -69,6 +74,7 @@ const cli_command_t cli_testbed_bench_command = {
     .notes = "Exit status: 0 success, 1 a testbed was not faithful, 2 bad input or a machine that cannot emulate.",
     .examples = "trivance testbed bench --torus 9 --bytes 8,8K,64K --rendezvous off\n"
                 "trivance testbed bench --compare --output results\n"
+                "trivance testbed bench --torus 3x3 --collective broadcast,reduce --bytes 8,8K,64K --rendezvous off\n"
                 "trivance testbed bench --torus 3x3,9 -- ./conjugate_gradient.openmpi 100 200\n",
     .passes_on = true,
 };
@@ -81,8 +87,9 @@ const cli_command_t cli_testbed_bench_command = {
 
 typedef struct options {
     const char *command, *folder, *algorithms;
-    int tori;
+    int tori, collectives;
     trv_torus_t torus[TORI_MAX];
+    trv_collective_t collective[TRV_COLLECTIVES];
     bool mpi[MPIS], mode[MODES]; /* mode[1]: with rendezvous */
     int sizes, iterations;       /* sizes 0: the default ones */
     uint64_t bytes[CLI_BENCH_SIZES_MAX];
@@ -108,6 +115,24 @@ static int read_tori(const char *text, options_t *options)
         code = more < 0 ? more : trv_torus_parse(item, &options->torus[options->tori++]);
     }
     return code;
+}
+
+static int read_collectives(const char *text, options_t *options)
+{
+    bool chosen[TRV_COLLECTIVES] = {false};
+    char item[32];
+    int more;
+    while ((more = trv_next_item(&text, "collectives", item, sizeof item)) > 0) {
+        trv_collective_t collective;
+        if (cli_parse_collective(item, &collective) < 0)
+            return TRV_ERR_ARGUMENT;
+        chosen[collective] = true;
+    }
+    options->collectives = 0;
+    for (int c = 0; c < TRV_COLLECTIVES; c++)
+        if (chosen[c])
+            options->collective[options->collectives++] = (trv_collective_t)c;
+    return more;
 }
 
 static int read_mpis(const char *text, options_t *options)
@@ -150,6 +175,7 @@ static int take_option(void *context, int key)
     options_t *options = context;
     switch (key) {
     case OPTION_TORUS: return read_tori(optarg, options);
+    case OPTION_COLLECTIVE: return read_collectives(optarg, options);
     case OPTION_MPI: return read_mpis(optarg, options);
     case OPTION_RENDEZVOUS: return read_mode(optarg, options);
     case OPTION_SLOW_LINK: return cli_links_add_slow(&options->links, optarg);
@@ -180,6 +206,9 @@ static void set_sizes(const options_t *options, const trv_torus_t *torus, cli_be
     bool ring_of_9 = torus->ranks == 9 && torus->size[0] == 9;
     job->sizes = options->sizes ? options->sizes : ring_of_9 ? 7 : 6;
     memcpy(job->bytes, options->sizes ? options->bytes : standard, (size_t)job->sizes * sizeof *job->bytes);
+    const uint64_t unit = trv_collective_blocks(job->collective, torus->ranks) * sizeof(double);
+    for (int i = 0; i < job->sizes; i++)
+        job->bytes[i] = (job->bytes[i] + unit - 1) / unit * unit;
 }
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
@@ -294,15 +323,16 @@ static int run_torus(const options_t *options, results_t *results)
 /* Lists all jobs, torus by torus. */
 static int plan_jobs(const options_t *options, results_t *results)
 {
-    for (int i = 0; i < options->tori * MPIS * MODES; i++) {
+    for (int i = 0; i < options->tori * options->collectives * MPIS * MODES; i++) {
         int m = i / MODES % MPIS, mode = MODES - 1 - i % MODES;
-        const trv_torus_t *torus = &options->torus[i / MODES / MPIS];
+        const trv_torus_t *torus = &options->torus[i / MODES / MPIS / options->collectives];
         bool large = torus->ranks >= LARGE_NODES;
         cli_bench_job_t *job = &results->job[results->planned];
         if (!options->mpi[m] || !options->mode[mode])
             continue;
         *job = (cli_bench_job_t){.mpi = mpi_name[m],
                                  .rendezvous = mode == 1,
+                                 .collective = options->collective[i / MODES / MPIS % options->collectives],
                                  .rounds = options->iterations,
                                  .links = options->links};
         job->network = (tb_network_t){*torus,
@@ -343,7 +373,8 @@ static int make_folder(options_t *options, char **whole)
 static int run_all(const options_t *options)
 {
     struct sigaction action = {.sa_handler = interrupt}, before;
-    results_t results = {.job = calloc((size_t)options->tori * MPIS * MODES, sizeof *results.job), .faithful = true};
+    const size_t jobs = (size_t)options->tori * (size_t)options->collectives * MPIS * MODES;
+    results_t results = {.job = calloc(jobs, sizeof *results.job), .faithful = true};
     int code = results.job ? plan_jobs(options, &results) : cli_bad(options->command, "out of memory for the results");
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
@@ -395,8 +426,10 @@ static int find_program_mpi(options_t *options)
 static int set_defaults(options_t *options)
 {
     bool program = options->word != NULL;
-    if (program && (options->sizes || options->algorithms || options->compare))
-        return cli_bad(options->command, "--bytes, --algorithm and --compare cannot be used with a program");
+    if (program && (options->sizes || options->algorithms || options->compare || options->collectives))
+        return cli_bad(options->command,
+                       "--collective, --bytes, --algorithm and --compare cannot be used with a program");
+    options->collectives += options->collectives == 0; /* AllReduce has the value 0 */
     if (!options->tori && read_tori(program ? "3x3" : "8,9,3x3,3x3x3,27", options) < 0)
         return cli_bad_last(options->command);
     if (!options->mode[0] && !options->mode[1])
@@ -420,7 +453,7 @@ int cli_testbed_bench(int argc, char **argv)
     code = set_defaults(&options);
     if (code != CLI_OK)
         return code;
-    cli_bench_job_t names = {.mpi = mpi_name[0]};
+    cli_bench_job_t names = {.mpi = mpi_name[0], .collective = options.collective[0]};
     if (cli_bench_select(&names, options.algorithms) < 0 || trv_testbed_check_machine() < 0)
         return cli_bad_last(argv[0]);
     code = check_links(&options);

@@ -21,6 +21,7 @@
 #include "cli/shared/link_options.h"
 #include "cli/shared/progress.h"
 #include "cli/shared/table.h"
+#include "schedule/collective.h"
 #include "testbed/command/commands.h"
 
 #define CLI_BENCH_SERIES_MAX 32
@@ -63,6 +64,7 @@ typedef struct cli_bench_job {
     bool rendezvous;
     cli_links_t links;
     int slow_links; /* number of directed slow and cut links */
+    trv_collective_t collective;
     int rounds;
     int sizes, expected, series_count;
     uint64_t bytes[CLI_BENCH_SIZES_MAX];
@@ -85,7 +87,7 @@ static inline trv_network_t cli_bench_network(const cli_bench_job_t *job)
 }
 
 /* Fills in `algorithms`: all algorithms of the MPI library, and those of the comma-separated list `algorithms` (NULL:
- * every form of Trivance, planned and auto). TRV_ERR_ARGUMENT for an unknown name. */
+ * every algorithm of Trivance for the collective, planned and auto). TRV_ERR_ARGUMENT for an unknown name. */
 int cli_bench_select(cli_bench_job_t *job, const char *algorithms);
 
 /* A progress bar over all jobs. It is shown from the first row of a job to the job's end. */
@@ -115,6 +117,10 @@ int cli_bench_run_program(const char *command, cli_bench_job_t *job, const char 
 /* Fills in predicted_ns if the algorithm is known. */
 int cli_bench_predict(cli_bench_job_t *job);
 
+/* The types of the sums: of integers and doubles; of doubles only if the collective does not reduce. Returns their
+ * number. */
+int cli_bench_types(const cli_bench_job_t *job, const char *const **type);
+
 /* The index of the MPI library's fastest algorithm for a size; -1 if none was measured. */
 int cli_bench_best_own(const cli_bench_job_t *job, int size);
 /* "MPICH, torus 9 of 50 Mb/s and 2 ms, rendezvous off": the title of the job's table. Returns `text`. */
@@ -143,8 +149,8 @@ void cli_bench_row_end(cli_table_t *table, const cli_bench_job_t *job);
 /* Draws the jobs of a CSV file as plots beside it, if there is a Python with matplotlib and the package trivance. */
 int cli_bench_draw(const char *path);
 
-/* "9-openmpi-eager": the base name of the job's files. Returns `text`. */
-#define CLI_BENCH_LABEL_MAX (TRV_TORUS_TEXT_MAX + 32)
+/* "9-openmpi-eager", "9-openmpi-eager-broadcast": the base name of the job's files. Returns `text`. */
+#define CLI_BENCH_LABEL_MAX (TRV_TORUS_TEXT_MAX + 48)
 char *cli_bench_label(const cli_bench_job_t *job, char text[CLI_BENCH_LABEL_MAX]);
 
 #endif

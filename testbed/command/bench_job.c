@@ -38,23 +38,22 @@ static void add(cli_bench_job_t *job, const char *name, int type)
     snprintf(job->algorithms + used, sizeof job->algorithms - used, ",%s%s", name, elements[type].words);
 }
 
-/* The type for which an algorithm is correct: idempotent operations if it only covers; doubles if it is consistent. */
-static int type_for(const trv_algorithm_t *algorithm)
+/* The type for which an algorithm is correct: idempotent operations if it only covers; doubles if it is consistent, or if
+ * the collective does not reduce. */
+static int type_for(const cli_bench_job_t *job, const trv_algorithm_t *algorithm)
 {
     const bool covers = trv_algorithm_exactness(algorithm) == TRV_COVERS;
+    if (!trv_collective_shape(job->collective)->reduces)
+        return DOUBLE;
     return covers ? MAX : trv_algorithm_consistent(algorithm) ? DOUBLE : INT;
 }
 
-static void add_trivance(cli_bench_job_t *job)
+/* Adds planned or auto, for each type. */
+static void add_chosen(cli_bench_job_t *job, const char *name)
 {
-    for (int i = 0; i < trv_algorithms_count(); i++) {
-        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
-        if (strncmp(trv_algorithm_name(algorithm), "trivance-", 9) == 0 &&
-            trv_algorithm_has_collective(algorithm, TRV_ALLREDUCE))
-            add(job, trv_algorithm_name(algorithm), type_for(algorithm));
-    }
-    for (int i = 0; i < 4; i++)
-        add(job, i < 2 ? "planned" : "auto", i % 2 ? DOUBLE : INT);
+    if (trv_collective_shape(job->collective)->reduces)
+        add(job, name, INT);
+    add(job, name, DOUBLE);
 }
 
 /* Checks that the job's torus, if it is known already, supports the algorithm. */
@@ -64,10 +63,25 @@ static int check_torus(const cli_bench_job_t *job, const char *algorithm)
     if (job->network.torus.ranks == 0)
         return TRV_OK;
     const trv_network_t network = cli_bench_network(job);
-    int code = trv_schedule_create_on(&schedule, &network, algorithm, TRV_ALLREDUCE, 0);
+    int code = trv_schedule_create_on(&schedule, &network, algorithm, job->collective, 0);
     if (code == TRV_OK)
         trv_schedule_destroy(schedule);
     return code;
+}
+
+/* Adds the forms of Trivance for AllReduce; for other collectives all algorithms but the baselines. */
+static void add_trivance(cli_bench_job_t *job)
+{
+    for (int i = 0; i < trv_algorithms_count(); i++) {
+        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
+        const char *name = trv_algorithm_name(algorithm);
+        const bool own = strncmp(name, "trivance-", 9) == 0 ||
+                         (job->collective != TRV_ALLREDUCE && !trv_algorithm_baseline(algorithm));
+        if (own && trv_algorithm_has_collective(algorithm, job->collective) && check_torus(job, name) == TRV_OK)
+            add(job, name, type_for(job, algorithm));
+    }
+    add_chosen(job, "planned");
+    add_chosen(job, "auto");
 }
 
 static int add_named(cli_bench_job_t *job, const char *algorithms)
@@ -84,8 +98,9 @@ static int add_named(cli_bench_job_t *job, const char *algorithms)
         if (code < 0)
             return code;
         if (chosen)
-            add(job, name, INT);
-        add(job, name, chosen ? DOUBLE : type_for(algorithm));
+            add_chosen(job, name);
+        else
+            add(job, name, type_for(job, algorithm));
     }
     return more;
 }
@@ -105,7 +120,9 @@ char *cli_bench_label(const cli_bench_job_t *job, char text[CLI_BENCH_LABEL_MAX]
 {
     char torus[TRV_TORUS_TEXT_MAX];
     trv_torus_format(&job->network.torus, torus, sizeof torus);
-    snprintf(text, CLI_BENCH_LABEL_MAX, "%s-%s-%s", torus, job->mpi, job->rendezvous ? "rendezvous" : "eager");
+    const bool named = job->collective != TRV_ALLREDUCE;
+    snprintf(text, CLI_BENCH_LABEL_MAX, "%s-%s-%s%s%s", torus, job->mpi, job->rendezvous ? "rendezvous" : "eager",
+             named ? "-" : "", named ? trv_collective_shape(job->collective)->name : "");
     return text;
 }
 
@@ -193,12 +210,14 @@ static void take_row(cli_bench_job_t *job, char *const cell[KEYS])
 /* Reads the rows. Messages of the launcher and the program may appear between them. */
 static int read_rows(const char *command, cli_bench_job_t *job, const char *path)
 {
+    const char *name = trv_collective_shape(job->collective)->name;
+    const size_t length = strlen(name);
     char line[2048], *cell[CLI_COLUMNS_MAX], *values[KEYS];
     int column[KEYS] = {0}, width = -1;
     FILE *file = fopen(path, "re");
     while (file && fgets(line, sizeof line, file)) {
         const bool head = strncmp(line, "collective,", 11) == 0;
-        if (!head && strncmp(line, "allreduce,", 10) != 0)
+        if (!head && (strncmp(line, name, length) != 0 || line[length] != ','))
             continue;
         const int cells = split(line, cell);
         for (int k = 0; k < KEYS && (head || cells == width); k++) {
@@ -216,7 +235,7 @@ static int read_rows(const char *command, cli_bench_job_t *job, const char *path
     for (int s = 0; s < job->sizes; s++)
         for (int r = 0; r < job->series_count; r++)
             if (job->cell[s][r].measured && job->cell[s][r].wrong)
-                return cli_bad(command, "%s computed wrong sums of %llu bytes: %d wrong elements", job->series[r].name,
+                return cli_bad(command, "%s has wrong results of %llu bytes: %d wrong elements", job->series[r].name,
                                (unsigned long long)job->bytes[s], job->cell[s][r].wrong);
     if (job->series_count > 0)
         return CLI_OK;
@@ -236,12 +255,14 @@ static char *write_sizes(const cli_bench_job_t *job, char *text, size_t size)
 
 int cli_bench_run(const char *command, cli_bench_job_t *job, const char *folder, cli_bench_progress_t *progress)
 {
-    char program[PATH_BYTES], label[CLI_BENCH_LABEL_MAX], rows[PATH_BYTES], sizes[512], rounds[32];
-    char *word[] = {program, "bench", "--turns", "--format=csv", "--type=double", sizes, rounds, job->algorithms};
+    char program[PATH_BYTES], label[CLI_BENCH_LABEL_MAX], rows[PATH_BYTES], sizes[512], rounds[32], collective[48];
+    char *word[] = {program,    "bench", "--turns", "--format=csv", "--type=double",
+                    collective, sizes,   rounds,    job->algorithms};
     if (!cli_find_program(job->mpi, program, sizeof program))
         return cli_bad(command, "trivance-mpi.%s is not beside the tool", job->mpi);
     snprintf(rows, sizeof rows, "%s/%s.rows", folder, cli_bench_label(job, label));
     snprintf(rounds, sizeof rounds, "--iterations=%d", job->rounds);
+    snprintf(collective, sizeof collective, "--collective=%s", trv_collective_shape(job->collective)->name);
     write_sizes(job, sizes, sizeof sizes);
     unlink(rows);
     const cli_job_t start = {.mpi = job->mpi,

@@ -47,14 +47,23 @@ static const cli_bench_cell_t *cell_of(const cli_bench_job_t *job, int size, con
     return NULL;
 }
 
+int cli_bench_types(const cli_bench_job_t *job, const char *const **type)
+{
+    static const char *const all[] = {"int", "double"};
+    const bool reduces = trv_collective_shape(job->collective)->reduces;
+    *type = reduces ? all : all + 1;
+    return reduces ? 2 : 1;
+}
+
 /* ---- Tables ------------------------------------------------------------------------------------------------------ */
 
 /* "l-grouped dbl": the distinguishing part of the name of a series, abbreviated. */
-static void title_of(const cli_series_t *series, char text[CLI_BENCH_NAME_MAX + 8])
+static void title_of(const cli_bench_job_t *job, const cli_series_t *series, char text[CLI_BENCH_NAME_MAX + 8])
 {
+    const bool typed = !series->own && trv_collective_shape(job->collective)->reduces;
     const char *name = strncmp(series->name, "trivance-", 9) == 0 ? series->name + 9 : series->name;
     snprintf(text, CLI_BENCH_NAME_MAX + 8, "%s%s", name,
-             series->own                           ? ""
+             !typed                                ? ""
              : strcmp(series->type, "double") == 0 ? " dbl"
              : strcmp(series->type, "max") == 0    ? " max"
                                                    : " int");
@@ -65,17 +74,19 @@ static int print_cells(const cli_bench_job_t *job, bool ratios)
 {
     static char title[CLI_BENCH_SERIES_MAX][CLI_BENCH_NAME_MAX + 8];
     cli_column_t column[CLI_COLUMNS_MAX] = {{NULL, "bytes", true, 0}};
+    const char *const *type;
+    const int types = cli_bench_types(job, &type);
     int shown[CLI_COLUMNS_MAX], columns = 1;
     for (int r = 0; r < job->series_count && columns < CLI_COLUMNS_MAX - 2; r++)
         if (!ratios || !job->series[r].own) {
-            title_of(&job->series[r], title[r]);
+            title_of(job, &job->series[r], title[r]);
             shown[columns] = r;
             column[columns++] = (cli_column_t){NULL, title[r], true, 0};
         }
     int cells = columns;
     if (!ratios) {
-        column[columns++] = (cli_column_t){NULL, "gain int", true, 0};
-        column[columns++] = (cli_column_t){NULL, "gain dbl", true, 0};
+        for (int i = 0; i < types; i++)
+            column[columns++] = (cli_column_t){NULL, types == 1 ? "gain" : i == 0 ? "gain int" : "gain dbl", true, 0};
     }
     cli_table_t table;
     cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, columns, cli_stdout_is_terminal());
@@ -90,10 +101,8 @@ static int print_cells(const cli_bench_job_t *job, bool ratios)
                                           : cell->median_ns / 1e6,
                           2);
         }
-        if (!ratios) {
-            cli_cell_real(&table, gain(job, s, cell_of(job, s, "auto", "int")), 2);
-            cli_cell_real(&table, gain(job, s, cell_of(job, s, "auto", "double")), 2);
-        }
+        for (int i = 0; i < types && !ratios; i++)
+            cli_cell_real(&table, gain(job, s, cell_of(job, s, "auto", type[i])), 2);
         cli_row_end(&table);
     }
     return cli_table_end(&table);
@@ -129,8 +138,10 @@ static void print_agreement(const cli_bench_job_t *job)
 
 char *cli_bench_title(const cli_bench_job_t *job, char text[CLI_BENCH_TITLE_MAX])
 {
+    const bool named = !job->word && job->collective != TRV_ALLREDUCE;
     char torus[TRV_TORUS_TEXT_MAX], links[CLI_LINKS_TEXT_MAX];
-    snprintf(text, CLI_BENCH_TITLE_MAX, "%s, torus %s of %g Mb/s and %g ms, rendezvous %s%s%s", cli_mpi_title(job->mpi),
+    snprintf(text, CLI_BENCH_TITLE_MAX, "%s%s%s, torus %s of %g Mb/s and %g ms, rendezvous %s%s%s",
+             named ? trv_collective_shape(job->collective)->title : "", named ? ", " : "", cli_mpi_title(job->mpi),
              trv_torus_format(&job->network.torus, torus, sizeof torus), job->network.bandwidth_bps / 1e6,
              job->network.latency_ns / 1e6, job->rendezvous ? "on" : "off", job->links.count ? ", links " : "",
              cli_links_format(&job->links, "", links));
@@ -167,6 +178,7 @@ static void print_summary_row(cli_table_t *table, const cli_bench_job_t *job, in
     static const char *const type[] = {"int", "double"};
     char torus[TRV_TORUS_TEXT_MAX], bytes[TRV_BYTES_TEXT_MAX];
     int own = cli_bench_best_own(job, size);
+    cli_cell_text(table, trv_collective_shape(job->collective)->name);
     cli_cell_text(table, trv_torus_format(&job->network.torus, torus, sizeof torus));
     cli_cell_text(table, cli_mpi_title(job->mpi));
     cli_cell_text(table, job->rendezvous ? "on" : "off");
@@ -198,12 +210,12 @@ void cli_bench_print_unfaithful(const cli_bench_job_t *job, int jobs)
 
 int cli_bench_print_summary(const cli_bench_job_t *job, int jobs)
 {
-    static const cli_column_t column[] = {{NULL, "torus", false, 0},      {NULL, "MPI", false, 0},
-                                          {NULL, "rendezvous", false, 0}, {NULL, "bytes", true, 0},
-                                          {NULL, "its best", false, 0},   {NULL, "ms", true, 0},
-                                          {NULL, "auto, int", false, 0},  {NULL, "ms", true, 0},
-                                          {NULL, "gain", true, 0},        {NULL, "auto, double", false, 0},
-                                          {NULL, "ms", true, 0},          {NULL, "gain", true, 0}};
+    static const cli_column_t column[] =
+        {{NULL, "collective", false, 0}, {NULL, "torus", false, 0},        {NULL, "MPI", false, 0},
+         {NULL, "rendezvous", false, 0}, {NULL, "bytes", true, 0},         {NULL, "its best", false, 0},
+         {NULL, "ms", true, 0},          {NULL, "auto, int", false, 0},    {NULL, "ms", true, 0},
+         {NULL, "gain", true, 0},        {NULL, "auto, double", false, 0}, {NULL, "ms", true, 0},
+         {NULL, "gain", true, 0}};
     cli_table_t table;
     puts("\nAuto compared with the MPI library's best algorithm:");
     cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, sizeof column / sizeof column[0],
@@ -284,6 +296,7 @@ static void write_row(cli_table_t *table, const cli_bench_job_t *job, int size, 
     cli_cell_real(table, job->alpha_ns / 1e3, 1);
     cli_cell_real(table, job->message_ns / 1e3, 1);
     cli_cell_real(table, job->start_ns / 1e3, 1);
+    cli_cell_text(table, trv_collective_shape(job->collective)->name);
     cli_bench_row_end(table, job);
 }
 
@@ -312,7 +325,8 @@ int cli_bench_write_csv(const cli_bench_job_t *job, int jobs, const char *path)
                                       "measured_by_predicted",
                                       "alpha_us",
                                       "message_us",
-                                      "start_us"};
+                                      "start_us",
+                                      "collective"};
     return cli_bench_write_rows(job, jobs, key, sizeof key / sizeof *key, write_cells, path);
 }
 

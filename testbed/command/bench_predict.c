@@ -38,7 +38,7 @@ static int predict(const cli_bench_job_t *job, const char *algorithm, uint64_t b
     trv_simulator_t *simulator = NULL;
     trv_simulation_t result;
     const trv_network_t network = cli_bench_network(job);
-    int code = trv_schedule_create_on(&schedule, &network, algorithm, TRV_ALLREDUCE, 0);
+    int code = trv_schedule_create_on(&schedule, &network, algorithm, job->collective, 0);
     if (code == TRV_OK)
         code = trv_simulator_create(&simulator, schedule);
     if (code == TRV_OK)

@@ -61,16 +61,26 @@ static void reach(cli_bench_progress_t *progress, double done_ns)
     progress->done_ns = done_ns > progress->done_ns ? done_ns : progress->done_ns;
 }
 
+/* Reads the collective, the size and the algorithm of a row, whose operation may be empty. */
+static bool read_row(const char *line, char collective[32], unsigned long long *bytes, char algorithm[16])
+{
+    return sscanf(line, "%31[^,],%*[^,],%*[^,],%*[^,],,%*[^,],%llu,%*[^,],%15[^,]", collective, bytes, algorithm) ==
+               3 ||
+           sscanf(line, "%31[^,],%*[^,],%*[^,],%*[^,],%*[^,],%*[^,],%llu,%*[^,],%15[^,]", collective, bytes,
+                  algorithm) == 3;
+}
+
 /* The number of sizes that are measured; -1: the job has not begun to measure. The rows of a size appear together. */
 static int read_sizes(const cli_bench_progress_t *progress)
 {
     const cli_bench_job_t *job = progress->job;
-    char line[2048], algorithm[16];
+    char line[2048], algorithm[16], collective[32];
     unsigned long long bytes;
     int sizes = -1;
     FILE *file = fopen(progress->rows, "re");
     while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "allreduce,%*[^,],%*[^,],%*[^,],%*[^,],%*[^,],%llu,%*[^,],%15[^,]", &bytes, algorithm) == 2) {
+        if (read_row(line, collective, &bytes, algorithm) &&
+            strcmp(collective, trv_collective_shape(job->collective)->name) == 0) {
             sizes = sizes < 0 ? 0 : sizes;
             while (strcmp(algorithm, "exchange") != 0 && sizes < job->sizes && job->bytes[sizes] == bytes)
                 sizes++;

@@ -84,7 +84,7 @@ static void test_bad_links(void **state)
             tool_expect_error(line, bad[i].words);
         }
     for (size_t c = 0; c < commands; c++)
-        if (strstr(command[c], "-a trivance-b")) { /* disjoint-trees, which the others find, needs no whole rows */
+        if (strstr(command[c], "-a trivance-b")) { /* spanning-trees, which the others find, needs no whole rows */
             char line[256];
             snprintf(line, sizeof line, "%s 3x8m --cut=9:+1", command[c]);
             tool_expect_error(line, "the cut divides the row of rank 8 along dimension 1 of 3x8m into two parts");

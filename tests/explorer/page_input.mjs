@@ -92,7 +92,7 @@ await runTests({
     assert.equal(json, spawnSync(tool, ['plan', '9', '--algorithm=trivance-l', '--bytes=64K', '--format=json'], { encoding: 'utf8' }).stdout);
     await page.click('#views [data-key="time"]');
     await page.waitForFunction(() => document.getElementById('chart').dataset.done, null, { timeout: 60000 });
-    assert.match(await saved('csv'), /^torus,algorithm,chosen_for,model,bytes,time_ns,limit_ns\n9,trivance-l,trivance,fifo,32,/);
+    assert.match(await saved('csv'), /^torus,collective,algorithm,chosen_for,model,bytes,time_ns,limit_ns\n9,allreduce,trivance-l,trivance,fifo,32,/);
     const chart = await saved('svg');
     assert.ok(chart.split('<polyline').length > 5 && !/NaN|undefined/.test(chart));
     for (const one of [svg, chart]) await page.evaluate(source => new Promise((good, bad) => {
@@ -123,6 +123,8 @@ await runTests({
       'foo=1&torus=5': 'unknown: “foo=1”; expected KEY=VALUE with the keys torus, algorithm,', 'torus': 'unknown: “torus”;', 'bytes=64Q': 'bytes is “64Q”, expected a size from 1 to 1024T, for example 64K',
       'most=0': 'most is “0”, expected a size', 'model=fifi': 'model is “fifi”, expected fifo, dateline', 'view=clock&scale=log': 'view is “clock”, expected schedule, network, time, why; scale is “log”, expected time, limit, relative',
       'bandwidth=800Gb/s': 'bandwidth is “800Gb/s”, expected bits per second, for example 8e11', 'bandwidth=0': 'bandwidth is “0”', 'alpha=-1': 'alpha is “-1”, expected nanoseconds', 'latency=1e99': 'latency is',
+      'collective=sum': 'collective is “sum”, expected allreduce, reduce-scatter, allgather, broadcast, reduce, scatter, gather, alltoall', 'root=3': 'root is “3”, expected none, because AllReduce has no root',
+      'collective=gather&root=81': 'root is “81”, expected 0 to 80 on 9x9', 'collective=reduce&root=x': 'root is “x”, expected a whole number from 0', 'collective=broadcast&algorithm=trivance-l': 'trivance-l',
       'rank=81': 'rank is “81”, expected 0 to 80 on 9x9', 'rank=x': 'rank is “x”, expected a whole number from 0', 'step=99&algorithm=trivance-l': 'the address has step 99, expected 0 to 3 of trivance-l',
       'chart=all': 'chart is “all”, expected up to 16 names', 'torus=9,9': 'there are 2 tori: expected one', 'torus=9&algorithm=ring,bucket': 'there are several algorithms: expected one',
       'links=1:0:cut': 'links is “1:0:cut”, expected up to 100 links, for example 3:+0:cut,4:+0:one-way,5:-1:4x', 'links=1:%2B0:cut,1:%2B1:slow': 'links is', 'links=999:%2B0:cut': '--cut: there is no rank 999', 'nodes=0-': 'nodes is “0-”, expected nodes and ranges of nodes, for example 0-9,16',

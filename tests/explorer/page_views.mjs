@@ -153,6 +153,57 @@ await runTests({
     assert.equal(await text(page, '#title'), rows[1].algorithm);
   },
 
+  async 'the collectives: the menu, the root, every view, wide and narrow'() {
+    for (const width of [1400, 390]) {
+      const page = await browser.open('#torus=3x3', { axe: true, viewport: { width, height: 900 } });
+      const fits = async view => assert.ok(await page.evaluate(() => document.documentElement.scrollWidth) <= width, `${view} is wider than ${width} pixels`);
+      await settled(page);
+      if (!await page.locator('#collective').isVisible()) await page.click('#controls summary'); // folded on a narrow page
+      assert.ok(await page.locator('#root').isHidden()); // AllReduce has none
+      await page.selectOption('#collective', 'broadcast');
+      await page.fill('#root', '4');
+      await page.keyboard.press('Tab');
+      await page.waitForFunction(() => /^Broadcast from rank 4/.test(document.getElementById('badges').textContent));
+      assert.equal(await text(page, '#command'), 'trivance plan 3x3 --algorithm=planned --collective=broadcast --root=4 --bytes=64K');
+      const [plan] = JSON.parse(inShell('trivance plan 3x3 --collective=broadcast --root=4 --bytes=64K --why --format=json'));
+      assert.equal(await text(page, '#title'), plan.algorithm);
+      assert.match(await text(page, '#matrix-text'), /of 9 complete/);
+      await page.locator('#step').focus();
+      await page.keyboard.press('End');
+      await page.waitForFunction(() => /100 % after this step, 9 ranks of 9 complete/.test(document.getElementById('matrix-text').textContent));
+      assert.match(await page.evaluate(() => [...document.querySelectorAll('#algorithms option')].map(option => option.value).join()), /^planned,.*binomial/);
+      await accessible(page, `broadcast, ${width} pixels`);
+      await fits('broadcast');
+      const [form, root] = await Promise.all(['#form', '#root'].map(id => page.locator(id).boundingBox()));
+      assert.ok(root.x + root.width <= form.x + form.width, 'the root is within the form');
+      await shot(page, `broadcast-${width}`);
+      await page.click('#views [data-key="why"]');
+      await page.waitForFunction(() => /^Why this schedule of a Broadcast from rank 4/.test(document.getElementById('why-title').textContent) && document.querySelector('#reasons .chosen'), null, { timeout: 60000 });
+      assert.equal(await text(page, '#command'), 'trivance plan 3x3 --collective=broadcast --root=4 --bytes=64K --why');
+      await fits('why');
+      await goTo(page, 'torus=3x3&view=time&most=256K&collective=broadcast&root=4&timeline=trivance-tree@64K');
+      await page.waitForFunction(() => document.getElementById('chart').dataset.done && /packets/.test(document.getElementById('timeline-text').textContent), null, { timeout: 60000 });
+      assert.match(await text(page, '#time-title'), /^Broadcast from rank 4, one queue per link/);
+      const chips = await page.locator('.chip').allTextContents();
+      for (const name of ['trivance', 'star-tree', 'binomial', 'chain', 'planned']) assert.ok(chips.includes(name), `${name} of ${chips}`);
+      assert.ok(!chips.includes('swing'), String(chips));
+      const command = await text(page, '#command'), rows = JSON.parse(inShell(`${command} --format=json`));
+      assert.match(command, /^trivance simulate 3x3 --algorithm=\S*planned --collective=broadcast --root=4 --bytes=32:256K:x4 --model=fifo --limit$/);
+      const titles = await page.locator('#times td button').evaluateAll(buttons => buttons.map(button => button.title));
+      for (const row of rows.filter(one => one.time_ns !== null)) assert.ok(titles.some(title => title.startsWith(`${row.algorithm}: ${row.time_ns} ns;`)), `${row.algorithm} ${row.bytes}: ${row.time_ns}`);
+      assert.match(await savedFrom(page, 'csv'), /\n3x3,broadcast,trivance-tree,trivance,fifo,32,/);
+      await accessible(page, `times of a broadcast, ${width} pixels`);
+      await fits('time');
+      await shot(page, `broadcast-time-${width}`);
+      await goTo(page, 'torus=3x3&collective=alltoall');
+      await page.waitForFunction(() => /^All-to-All/.test(document.getElementById('badges').textContent) && /same number of blocks/.test(document.getElementById('matrix-text').textContent));
+      await goTo(page, 'torus=4x4&nodes=0-3,5,8&collective=gather&root=5');
+      await page.waitForFunction(() => /^Gather to rank 5/.test(document.getElementById('badges').textContent));
+      assert.equal(await text(page, '#command'), 'trivance plan 4x4 --nodes=0-3,5,8 --collective=gather --root=5 --bytes=64K');
+      await page.context().close();
+    }
+  },
+
   async 'one file, small'() {
     const bytes = readFileSync(process.env.PAGE).length;
     assert.ok(bytes < 2 << 20, `${bytes} bytes`);

@@ -28,7 +28,7 @@ const maybe = (chance, ...words) => (random(100) < chance ? words : []);
 const TORI = ['9', '8', '12', '27', '9m', '3x3', '4x4', '5x7', '8x8', '9x9', '8x8m', '4mx4m', '3x9', '3x3x3', '4x4x4', '2x3x4',
   '2x2x2x2', '1', '5'];
 const NAMES = ['trivance-l', 'trivance-b', 'trivance-l-grouped', 'trivance', 'swing', 'swing-b', 'bruck', 'recdoub', 'recdoub-l', 'ring',
-  'bucket', 'hybrid', 'star', 'star:l', 'line-l', 'line-b', 'planned', 'planned', 'trivance-x', 'line-pipelined'];
+  'bucket', 'hybrid', 'star', 'star:l', 'line-l', 'line-b', 'planned', 'planned', 'trivance-x', 'line-pipelined', 'star-tree', 'disjoint-trees'];
 const SIZES = ['32', '1K', '4000', '32K', '100000', '1M', '7M', '0', '64Q'];
 
 function network() {
@@ -49,6 +49,8 @@ const links = () => [
   ...maybe(12, `--slow-link=${random(9)}:${pick(['+0', '-1'])}:${pick(['4x', '1.5x', '10x', 'down'])}`),
 ];
 
+const collective = () => maybe(30, ...pick([['--collective=broadcast', `--root=${random(9)}`], ['--collective=gather', '--root=1'], ['--collective=alltoall'], ['--collective=allgather']]));
+
 const KINDS = {
   plan: () => [pick(TORI), `--bytes=${pick(SIZES)}`, ...network(), ...links(), ...pick([
     ['--format=json', `--algorithm=${pick(NAMES)}`],
@@ -63,8 +65,8 @@ const KINDS = {
     ...maybe(10, '--jitter=10%', '--seed=7'), ...maybe(8, '--slow-rank=2:3x'), ...network(), ...links()],
   verify: () => [pick(TORI), `--algorithm=${pick([...NAMES, 'all'])}`, '--format=json', ...maybe(20, '--collective=reduce-scatter'),
     ...maybe(20, '--method=random'), ...links()],
-  picture: () => [pick(TORI), `--algorithm=${pick(NAMES)}`, `--bytes=${pick(SIZES)}`, `--step=${random(4) - 1}`, '--rank=-1', ...links()],
-  nodes: () => ['picture', pick(['4x4', '5x7', '8x8m', '9']), `--nodes=${pick(['0-3,5,8', '0-7', '1', '2,2', '0-99', 'x'])}`, `--bytes=${pick(SIZES)}`, `--step=${random(4) - 1}`, '--rank=-1', ...network(), ...links()],
+  picture: () => [pick(TORI), ...collective(), `--algorithm=${pick(NAMES)}`, `--bytes=${pick(SIZES)}`, `--step=${random(4) - 1}`, '--rank=-1', ...links()],
+  nodes: () => ['picture', pick(['4x4', '5x7', '8x8m', '9']), ...collective(), `--nodes=${pick(['0-3,5,8', '0-7', '1', '2,2', '0-99', 'x'])}`, `--bytes=${pick(SIZES)}`, `--step=${random(4) - 1}`, '--rank=-1', ...network(), ...links()],
   timeline: () => [pick(TORI), `--algorithm=${pick(NAMES)}`, `--bytes=${pick(SIZES)}`, ...network(), ...links()],
 };
 

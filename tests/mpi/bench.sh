@@ -61,6 +61,24 @@ wrong_schedule() {
     refused 1 'violates its claims: after the last step' --schedule="$(dirname "$0")/../data/wrong-4.json"
 }
 
+# every_collective: each collective beside AllReduce, Reduce-Scatter and AllGather, by each algorithm of the MPI library,
+# auto and a named algorithm in turns, also in place.
+every_collective() {
+    local collective algorithm place
+    for collective in broadcast:bine reduce:scatter-allgather scatter:linear gather:trivance-tree alltoall:pairwise; do
+        algorithm=${collective#*:}
+        collective=${collective%:*}
+        for place in false true; do
+            good 1 "^$collective,4,4,int32,(sum)?,$place,4096,1024,mpi,,mpi,.*,0,(true)?,2,.*,[0-9.]+\$" --turns \
+                --collective $collective --type int32 $([ $place = true ] && echo --in-place) --bytes 4K -i 2 \
+                --format=csv --torus 4 -a mpi:all,auto,$algorithm
+            also 1 "^$collective,4,.*,mpi,auto,.*,0,(true)?,2,.*,[0-9.]+\$"
+            also 1 "^$collective,4,.*,$algorithm[^,]*,mpi,$algorithm,.*,0,(true)?,2,.*,[0-9.]+\$"
+            also 1 "^$collective,4,.*,mpi:binomial,,mpi:binomial,.*,0,(true)?,2,.*,[0-9.]+\$|^alltoall.*,mpi:pairwise,"
+        done
+    done
+}
+
 finish() {
     [ $failures = 0 ] && echo "all as expected"
     exit $((failures > 0))
@@ -72,6 +90,7 @@ if [ -z "$exhaustive" ]; then
         good 6 ' 0 +yes$' --transport=ofi,mpi --torus 2x2,4 -a ring,bucket --op max --type int8 --bytes 64 --in-place -i 3
     fi
     good 5 ' (exchange|auto: [a-z]|mpi  |mpi:recdoub) .*' --turns -a exchange,auto,mpi,mpi:recdoub --bytes 64 -i 2
+    every_collective
     wrong_schedule
     ranks=2
     bad "there is no algorithm 'trivance-q'" -a trivance-q
@@ -136,6 +155,9 @@ export TRIVANCE_TORUS=2x
 refused 2 'TRIVANCE_TORUS: ' --bytes 64 -i 2
 unset TRIVANCE_TORUS
 
+every_collective
+good 1 '^ +64 +16 +float +none +0 ' --format=nccl -b 64 -e 64 -n 3 -a auto --collective=scatter
+
 wrong_schedule
 ranks=2 # enough for errors of the command line
 bad "trivance-l-overlap" -a trivance-l-overlap --op sum
@@ -144,9 +166,9 @@ ranks=0
 good 1 '^Usage: mpirun' --help
 bad "--turns is for the formats table, csv and json" --turns --format=osu
 bad "exchange is measured with --turns only" -a exchange
-bad "the MPI library has no algorithm 'fast'; there are mpi, mpi:recdoub," -a mpi:fast
+bad "the MPI library has no algorithm 'fast' for AllReduce; there are mpi, mpi:recdoub," -a mpi:fast
+bad "the MPI library has no algorithm 'recdoub' for Scatter; there are mpi, mpi:binomial, and mpi:all" -a mpi:recdoub --collective=scatter
 bad "element type 'int9' does not exist" -a ring=int9
-bad "the algorithms of the MPI library can be selected for AllReduce only" -a mpi:all -c allgather
 bad "--full is for --format=osu" --full
 bad "--format=matrix checks one run of each algorithm and size" --format=matrix -i 3
 bad "leave --collective out" --schedule="$(dirname "$0")/../data/wrong-4.json" -c allgather
@@ -167,6 +189,8 @@ bad "is not defined on" --type double --op band
 bad "is not defined on" -a auto=double:band
 bad "MPI has no type" --type bfloat16
 bad "'extra' is not an option" extra
-bad "there is no collective" --collective broadcast
+bad "there is no collective 'barrier'" --collective barrier
+bad "Broadcast has no reduction; leave --op out" --collective broadcast --op max
+bad "ring does not support Broadcast" --collective broadcast -a ring
 bad "holds no element" --bytes 1:2 --type double
 finish

@@ -1,6 +1,7 @@
 /*
- * Broadcast, Reduce, Gather, Scatter and All-to-All on one communicator, with several roots, counts and types, in place
- * and not. Each result is compared with that of the MPI library's function (PMPI_), including the bytes around it.
+ * Broadcast, Reduce, Gather, Scatter, All-to-All, AllGather and Reduce-Scatter on one communicator, with several roots,
+ * counts, also of blocks of different sizes, and types, in place and not. Each result is compared with that of the MPI
+ * library's function (PMPI_), including the bytes around it.
  *
  * The including file defines COLLECTIVE(Name), the function under test (TRV_Bcast or MPI_Bcast), and
  * EXPECT(holds, format, …).
@@ -224,8 +225,122 @@ static void rooted_alltoall(const rooted_case_t *c)
     MPI_Type_free(&wide);
 }
 
-/* All collectives with one root and one count. */
-static void rooted_run(MPI_Comm comm, int root, int count)
+static void rooted_allgather(const rooted_case_t *c)
+{
+    const int count = c->count;
+    MPI_Datatype wide = wide_int();
+    rooted_fill(c);
+    PMPI_Allgather(c->send, count, MPI_INT, c->expected, count, MPI_INT, c->comm);
+    int code = COLLECTIVE(Allgather)(c->send, count, MPI_INT, c->receive, count, MPI_INT, c->comm);
+    rooted_compare(c, code, "allgather");
+    for (int parity = 0; parity < 3; parity++) { /* of ranks whose type has gaps; 2: none */
+        const MPI_Datatype type = parity == 2 || c->rank % 2 != parity ? MPI_INT : wide;
+        rooted_fill(c);
+        PMPI_Allgather(MPI_IN_PLACE, 0, MPI_INT, c->expected, count, type, c->comm);
+        code = COLLECTIVE(Allgather)(MPI_IN_PLACE, NO_COUNT, MPI_DATATYPE_NULL, c->receive, count, type, c->comm);
+        rooted_compare(c, code, parity == 2 ? "allgather in place" : "allgather of types with gaps in place");
+    }
+    MPI_Type_free(&wide);
+}
+
+static void rooted_reduce_scatter(const rooted_case_t *c)
+{
+    const size_t bytes = c->ints * sizeof *c->send;
+    rooted_fill(c);
+    PMPI_Reduce_scatter_block(c->send, c->expected, c->count, MPI_INT, MPI_SUM, c->comm);
+    int code = COLLECTIVE(Reduce_scatter_block)(c->send, c->receive, c->count, MPI_INT, MPI_SUM, c->comm);
+    rooted_compare(c, code, "reduce-scatter");
+    rooted_fill(c);
+    memcpy(c->receive, c->send, bytes);
+    memcpy(c->expected, c->send, bytes);
+    PMPI_Reduce_scatter_block(MPI_IN_PLACE, c->expected, c->count, MPI_INT, MPI_SUM, c->comm);
+    code = COLLECTIVE(Reduce_scatter_block)(MPI_IN_PLACE, c->receive, c->count, MPI_INT, MPI_SUM, c->comm);
+    memcpy(c->receive + c->count, c->expected + c->count, bytes - (size_t)c->count * sizeof *c->send); /* undefined */
+    rooted_compare(c, code, "reduce-scatter in place");
+}
+
+/* Blocks of different sizes: counts by a pattern, and displacements in sequence, with holes, or descending. */
+static void rooted_counts(const rooted_case_t *c, int pattern, int layout, int *counts, int *displs)
+{
+    int next = 0;
+    for (int i = 0; i < c->ranks; i++) {
+        const int r = layout == 2 ? c->ranks - 1 - i : i;
+        counts[r] = pattern == 0   ? c->count
+                    : pattern == 1 ? (c->count * (r + 1) + 1) / (c->ranks + 1)
+                    : pattern == 2 ? (r == c->root ? c->count : 0)
+                                   : (r % 2 ? c->count : c->count / 3);
+        displs[r] = next;
+        next += counts[r] + (layout == 1 ? 1 : 0);
+    }
+}
+
+/* Computes the expected result of an Allgatherv into elements of `stride` ints. The MPI library gathers ints one after the
+ * other, because MPICH 4.0 fails if the extents of types differ between ranks. */
+static void rooted_expect_blocks(const rooted_case_t *c, const int *counts, const int *displs, int stride)
+{
+    int *at = malloc((size_t)c->ranks * sizeof *at), *all = malloc(c->ints * sizeof *all), next = 0;
+    for (int r = 0; r < c->ranks; next += counts[r++])
+        at[r] = next;
+    PMPI_Allgatherv(c->send, counts[c->rank], MPI_INT, all, counts, at, MPI_INT, c->comm);
+    for (int r = 0; r < c->ranks; r++)
+        for (int i = 0; i < counts[r]; i++)
+            c->expected[(displs[r] + i) * stride] = all[at[r] + i];
+    free(at);
+    free(all);
+}
+
+static void rooted_allgatherv(const rooted_case_t *c)
+{
+    int *counts = malloc(2 * (size_t)c->ranks * sizeof *counts), *displs = counts + c->ranks;
+    MPI_Datatype wide = wide_int();
+    for (int k = 0; k < 6; k++) {
+        const int pattern = k % 4, layout = k % 3, own = k > 3; /* own: every rank has another layout */
+        rooted_counts(c, pattern, own ? c->rank % 3 : layout, counts, displs);
+        const int count = counts[c->rank];
+        rooted_fill(c);
+        rooted_expect_blocks(c, counts, displs, 1);
+        int code = COLLECTIVE(Allgatherv)(c->send, count, MPI_INT, c->receive, counts, displs, MPI_INT, c->comm);
+        rooted_compare(c, code, "allgatherv");
+        rooted_fill(c);
+        memcpy(c->receive + displs[c->rank], c->send, (size_t)count * sizeof(int));
+        rooted_expect_blocks(c, counts, displs, 1);
+        code = COLLECTIVE(Allgatherv)(MPI_IN_PLACE, NO_COUNT, MPI_DATATYPE_NULL, c->receive, counts, displs, MPI_INT,
+                                      c->comm);
+        rooted_compare(c, code, "allgatherv in place");
+        rooted_fill(c);
+        const MPI_Datatype type = c->rank % 2 == k % 2 ? wide : MPI_INT;
+        rooted_expect_blocks(c, counts, displs, type == wide ? 2 : 1);
+        code = COLLECTIVE(Allgatherv)(c->send, count, MPI_INT, c->receive, counts, displs, type, c->comm);
+        rooted_compare(c, code, "allgatherv of types with gaps");
+    }
+    MPI_Type_free(&wide);
+    free(counts);
+}
+
+static void rooted_reduce_scatter_counts(const rooted_case_t *c)
+{
+    const size_t bytes = c->ints * sizeof *c->send;
+    int *counts = malloc(2 * (size_t)c->ranks * sizeof *counts), *displs = counts + c->ranks;
+    for (int pattern = 0; pattern < 4; pattern++) {
+        rooted_counts(c, pattern, 0, counts, displs);
+        const size_t own = (size_t)counts[c->rank];
+        rooted_fill(c);
+        PMPI_Reduce_scatter(c->send, c->expected, counts, MPI_INT, MPI_SUM, c->comm);
+        int code = COLLECTIVE(Reduce_scatter)(c->send, own > 0 ? c->receive : NULL, counts, MPI_INT, MPI_SUM, c->comm);
+        rooted_compare(c, code, "reduce-scatter with counts");
+        rooted_fill(c);
+        memcpy(c->receive, c->send, bytes);
+        memcpy(c->expected, c->send, bytes);
+        PMPI_Reduce_scatter(MPI_IN_PLACE, c->expected, counts, MPI_INT, MPI_MAX, c->comm);
+        code = COLLECTIVE(Reduce_scatter)(MPI_IN_PLACE, c->receive, counts, MPI_INT, MPI_MAX, c->comm);
+        memcpy(c->receive + own, c->expected + own, bytes - own * sizeof *c->send); /* undefined */
+        rooted_compare(c, code, "reduce-scatter with counts in place");
+    }
+    free(counts);
+}
+
+/* The collectives with a root, with one root and one count; if `all`, the others too. */
+static void rooted_run(MPI_Comm comm, int root, int count, bool all)
 {
     rooted_case_t c = {.comm = comm, .root = root, .count = count};
     MPI_Comm_rank(comm, &c.rank);
@@ -238,7 +353,15 @@ static void rooted_run(MPI_Comm comm, int root, int count)
     rooted_reduce(&c);
     rooted_gather(&c);
     rooted_scatter(&c);
-    rooted_alltoall(&c);
+    if (all) {
+        rooted_alltoall(&c);
+        rooted_allgather(&c);
+        rooted_reduce_scatter(&c);
+    }
+    if (all && (count == 3 || count == 40000)) {
+        rooted_allgatherv(&c);
+        rooted_reduce_scatter_counts(&c);
+    }
     free(c.send);
     free(c.receive);
     free(c.expected);
@@ -247,13 +370,13 @@ static void rooted_run(MPI_Comm comm, int root, int count)
 /* Roots and counts for a sample of all cases. */
 static void rooted_run_all(MPI_Comm comm, int roots_max)
 {
-    static const int counts[] = {1, 0, 3, 1000, 40000};
+    static const int counts[] = {1, 0, 3, 40000};
     int ranks;
     MPI_Comm_size(comm, &ranks);
     for (int i = 0; i < ranks && i < roots_max; i++) {
         const int root = i % 2 ? ranks - 1 - i / 2 : i / 2;
         for (size_t k = 0; k < sizeof counts / sizeof counts[0]; k++)
-            rooted_run(comm, root, counts[k]);
+            rooted_run(comm, root, counts[k], i == 0);
     }
 }
 

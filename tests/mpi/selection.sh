@@ -51,9 +51,9 @@ finish() {
 
 if [ -z "$exhaustive" ]; then
     ranks=2
-    run -- "$tool" tune --torus 2 --bytes 8 --time 100ms -o "$work/rules.json" --collective allreduce
+    run -- "$tool" tune --torus 2 --bytes 8 --time 100ms -o "$work/rules.json" --collective allreduce,broadcast
     good "tune"
-    [ "$(grep -c '"comm_size_min": 2, "comm_size_max": 2, "torus": "2"' "$work/rules.json")" = 1 ] || fail "no rules for 2"
+    [ "$(grep -c '"comm_size_min": 2, "comm_size_max": 2, "torus": "2"' "$work/rules.json")" = 2 ] || fail "no rules for 2"
     run TRIVANCE_TORUS=2 TRIVANCE_RULES_FILE="$work/rules.json" -- "$program" calls
     good "the rules of tune"
     lines 0 '^trivance'
@@ -102,6 +102,20 @@ grep -q '"network": {.*, "message_overhead": "0.0ns"}' "$work/rules.json" || fai
 run TRIVANCE_TORUS=2 TRIVANCE_RULES_FILE="$work/rules.json" -- "$program" calls
 good "the rules of tune"
 lines 0 '^trivance'
+
+# Every collective: a rule for each, which programs accept.
+ranks=4
+collectives=allreduce,reduce-scatter,allgather,broadcast,reduce,scatter,gather,alltoall
+run -- "$tool" tune --torus 2x2 --bytes 64,4K --time 3s -o "$work/rules.json" --collective $collectives
+good "tune of all collectives"
+lines 16 '^[a-z-]+ +(64 B|4 KiB) +mpi '
+for collective in ${collectives//,/ }; do
+    grep -q "\"$collective\": \[{\"comm_size_min\": 4" "$work/rules.json" || fail "no rules for $collective"
+done
+run TRIVANCE_TORUS=2x2 TRIVANCE_RULES_FILE="$work/rules.json" -- "$program" calls
+good "the rules of all collectives"
+lines 0 '^trivance'
+ranks=2
 
 # bad WORDS ARGUMENTS…: exit code 2 and one sentence.
 bad() {

@@ -352,6 +352,13 @@ static void cut_mesh(void)
     MPI_Comm_free(&part);
 }
 
+/* 2mx2 without the link between the rows in column 1. */
+static void divided_row(void)
+{
+    expect_torus(MPI_COMM_WORLD, "4", 1, "a divided row: a ring in the order of ranks");
+    try_results(MPI_COMM_WORLD, "a divided row");
+}
+
 static void invalid_file(const char *words)
 {
     int in = 1, out = 0;
@@ -401,10 +408,10 @@ static const struct test_case {
     {"named-grids", NULL, NULL, named_grids, NULL},
     {"outside", NULL, HEAD "\n\"ranks\": [[0,0], [0,1], [1,0], [1,2]]}", NULL,
      "2:35: the coordinate in dimension 1 must be a whole number from 0 to 1"},
-    {"two-parts", NULL,
+    {"divided-row", NULL,
      HEAD "\"wrap\": [false, true], \n\"links\": [{\"from\": [0,1], \"port\": \"+0\", \"down\": true}], "
           "\"ranks\": [[0,0],[0,1],[1,0],[1,1]]}",
-     NULL, "2:11: the cut divides the row of rank 1 along dimension 0 of 2mx2 into two parts"},
+     divided_row, NULL},
     {"folder", NULL, "", NULL, "cannot be read: Is a directory"},
     {"few", NULL, HEAD "\"ranks\": [[0,0], [0,1], [1,0]]}", NULL, "coordinates for 3 ranks, and MPI_COMM_WORLD has 4"},
     {"hosts", NULL, HEAD "\"hosts\": {\"no-such-host\": [0,0]}}", NULL, "no coordinate for the host"},

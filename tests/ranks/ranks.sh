@@ -201,7 +201,7 @@ counts)
         expect_line '^counts-none: 0 right, 4 errors'
     fi
     if [ "$interface" = drop-in ]; then
-        expect_line 'the counts of MPI_Reduce_scatter differ between ranks'
+        expect_line 'the sizes of the blocks differ between ranks'
         expect_line '^counts-unequal: 4 right, 8 errors, 0 wrong'
     fi
     expect_line '^counts-later: [0-9]+ right, 4 errors'

@@ -39,6 +39,22 @@ for mpi in "$@"; do
     bytes=8
 done
 
+mpi=$1
+echo "== $mpi: a broadcast, an all-to-all"
+(cd "$work" && ASAN_OPTIONS=detect_leaks=0 "$tool" testbed bench --torus=3 --mpi=$mpi --bytes=8 --iterations=2 \
+    --collective=alltoall,broadcast --rendezvous=off --compare --out=collectives > out 2>&1)
+[ $? -le 1 ] || fail "bench of collectives"
+grep -q "^All-to-All, .*rendezvous off" "$work/out" && grep -q "^Broadcast, .*rendezvous off" "$work/out" || fail "no tables"
+# The blocks of an all-to-all are one double for every rank.
+awk -F, 'NR > 1 && $8 == "trivance" && $11 != "" && $7 == ($23 == "broadcast" ? 8 : 24) && $18 > 0 { ours[$23 $9]++ }
+    NR > 1 && $8 == "library" { library[$23 $9]++ }
+    END { exit !(ours["broadcastauto"] == 1 && ours["alltoallplanned"] == 1 && ours["broadcasttrivance-tree"] == 1 &&
+        library["broadcastbinomial"] == 1 && library["alltoallpairwise"] == 1) }' "$work/collectives/testbed.csv" ||
+    { cat "$work/collectives/testbed.csv"; fail "rows of collectives"; }
+if /usr/bin/python3 -c "import numpy, matplotlib" 2> /dev/null; then
+    [ -s "$work/collectives/3-$mpi-eager-broadcast.svg" ] || fail "no plot of a broadcast"
+fi
+
 refuse "cannot be used with a program" bench --bytes=8 -- /bin/true
 refuse "is not linked with Open MPI or MPICH" bench -- /bin/true
 refuse "expected one MPI library" bench --mpi=openmpi,mpich -- /bin/true

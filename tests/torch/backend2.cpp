@@ -2,6 +2,7 @@
  * The extension as a c10d::Backend, as PyTorch 2 uses it, in three processes without Python: the functions that only
  * PyTorch 2 calls, and some that both versions call. The tests with PyTorch 1.13 cover the rest of the same code.
  */
+#include "alltoall.cpp"
 #include "collectives.cpp"
 #include "engine.cpp"
 #include "group.cpp"

@@ -225,6 +225,24 @@ def all_gather(draw, world):
     assert all(map(torch.equal, got, inputs)), f"all_gather {dtype} {shape}, form {form}"
 
 
+def different_sizes(draw, world):
+    """all_gather and reduce_scatter of tensors whose sizes differ between ranks; some are empty."""
+    name, dtype, _ = pick(draw)
+    lengths = [draw.choice((0, 1, 5, 300, 4001)) for _ in range(world.size)]
+    tensor = values(draw, dtype, (max(lengths), 2))
+    inputs = world.gather_inputs(tensor)
+    got = [torch.empty((length, 2), dtype=dtype) for length in lengths]
+    mine = tensor[:lengths[world.rank]]
+    run(draw, lambda later: dist.all_gather(got, mine, group=world.ours, async_op=later))
+    assert all(torch.equal(at, there[:length]) for at, there, length in zip(got, inputs, lengths)), \
+        f"all_gather {dtype} {lengths}"
+    parts = [tensor[:length] for length in lengths]
+    output = torch.empty_like(parts[world.rank])
+    run(draw, lambda later: dist.reduce_scatter(output, parts, getattr(OP, name), group=world.ours, async_op=later))
+    inputs = [at[:lengths[world.rank]] for at in inputs]
+    compare(f"reduce_scatter {name} {dtype} {lengths}", name, inputs, output, reduce_here(name, inputs))
+
+
 def broadcast(draw, world):
     dtype, shape, root = draw.choice(ALL), draw.choice(SHAPES), draw.randrange(world.size)
     tensor = values(draw, dtype, shape)
@@ -311,7 +329,7 @@ def barriers(draw, world):
 
 
 KINDS = (all_reduce, all_reduce, all_reduce, all_reduce_coalesced, reduce, reduce_scatter, reduce_scatter, all_gather,
-         all_gather, broadcast, gather_and_scatter, all_to_all, all_to_all_equal,
+         all_gather, different_sizes, broadcast, gather_and_scatter, all_to_all, all_to_all_equal,
          send_and_receive, at_once, barriers)
 
 

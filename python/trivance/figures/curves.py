@@ -35,7 +35,7 @@ def _size_ticks(sizes: list[int]) -> list[int]:
 def draw(data: dict[str, Any], stream: TextIO) -> None:
     """Draws the curves, and the limit as a dashed line below them."""
     used = [_colour(curve["name"]) for curve in data["curves"]]
-    spare = [colour for colour in colours("c") if colour not in used]
+    spare = [colour for colour in colours("c")[1:] if colour not in used]  # the first one is that of plans
     every = sorted({size for curve in (*data["curves"], data["limit"]) for size in curve["bytes"]})
     rows = -(-(len(data["curves"]) + 1) // 4)
     with axes_of(data["title"], stream) as axes:

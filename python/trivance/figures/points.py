@@ -23,12 +23,14 @@ class Point(NamedTuple):
     members: tuple[str, ...]
     size: int
     options: Options  # sorted
+    collective: str = "allreduce"
 
     @property
     def key(self) -> str:
         """All inputs of the result, including the version, because another version may yield another result."""
         options = " ".join(f"{name}={value}" for name, value in self.options)
-        return f"{trivance.__version__} {self.torus} {self.size} {options}: {' '.join(self.members)}"
+        collective = "" if self.collective == "allreduce" else f" {self.collective}"
+        return f"{trivance.__version__} {self.torus} {self.size} {options}{collective}: {' '.join(self.members)}"
 
     @property
     def work(self) -> float:
@@ -83,10 +85,10 @@ def in_threads(what: str, jobs: Iterable[Job], work: Callable[[Job], None], size
 
 # ---- Simulating ------------------------------------------------------------------------------------------------------
 
-def schedule_of(member: str, torus: str) -> trivance.Schedule:
+def schedule_of(member: str, torus: str, collective: str = "allreduce") -> trivance.Schedule:
     """The schedule of an algorithm, or of Trivance B under another message rule (trivance-b#RULE)."""
     rule = member.partition("#")[2]
-    return message_rules.schedule(torus, rule) if rule else trivance.Schedule(member, torus)
+    return message_rules.schedule(torus, rule) if rule else trivance.Schedule(member, torus, collective)
 
 
 def network_of(torus: str, options: Options, cuts: Sequence[str] = ()) -> trivance.Network:
@@ -109,7 +111,7 @@ def _simulators(point: Point) -> dict[str, trivance.Simulator]:
     made, network = {}, network_of(point.torus, point.options)
     for member in point.members:
         try:
-            made[member] = trivance.Simulator(schedule_of(member, point.torus), network)
+            made[member] = trivance.Simulator(schedule_of(member, point.torus, point.collective), network)
         except trivance.UnsupportedError:
             continue
     return made
@@ -136,11 +138,11 @@ def simulate_all(what: str, points: Iterable[Point], kept: Kept, workers: int) -
     for point in dict.fromkeys(points):
         if point.key not in kept.answers:
             alone = point.size if point.members == PLANNED else None
-            groups.setdefault((point.torus, point.members, point.options, alone), []).append(point)
+            groups.setdefault((point.torus, point.members, point.options, point.collective, alone), []).append(point)
 
     def simulate(group: list[Point]) -> None:
         if group[0].members == PLANNED:
-            plan = network_of(group[0].torus, group[0].options).plan(group[0].size)
+            plan = network_of(group[0].torus, group[0].options).plan(group[0].size, group[0].collective)
             simulators = _simulators(group[0]._replace(members=(plan.name,)))
         else:
             simulators = _simulators(group[0])

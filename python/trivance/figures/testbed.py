@@ -20,6 +20,11 @@ BEST, INTEGERS, DOUBLES = ({"color": colour, "marker": marker, "linestyle": line
                            for colour, marker, line in (("#1f2933", "s", "-"), ("#12855a", "o", "-"), ("#d9730d", "^", "--")))
 
 
+def collective_of(row: Row) -> str:
+    """The collective of a row; files of earlier versions have AllReduces only."""
+    return row.get("collective", "allreduce")
+
+
 def _plot(axes: Any, rows: list[Row], label: str, style: dict[str, Any]) -> None:
     sizes, times, least, most = ([float(row[name]) for row in rows] for name in ("bytes", "median_ms", "min_ms", "max_ms"))
     if style["linewidth"] > 1:
@@ -37,7 +42,8 @@ def draw(job: list[Row], stream: Any) -> None:
     own = [row for row in job if row["whose"] == "library"]
     best = [min((row for row in own if row["bytes"] == size), key=lambda row: float(row["median_ms"]))
             for size in dict.fromkeys(row["bytes"] for row in own)]
-    title = (f"AllReduce: {library}, torus {first['torus']} of {float(first['bandwidth_mbps']):g} Mb/s and "
+    collective = "AllReduce" if collective_of(first) == "allreduce" else collective_of(first).capitalize()
+    title = (f"{collective}: {library}, torus {first['torus']} of {float(first['bandwidth_mbps']):g} Mb/s and "
              f"{float(first['hop_latency_ms']):g} ms, rendezvous {'on' if first['rendezvous'] == 'true' else 'off'}")
     with axes_of(title + (f", links {first['slow_link']}" if first["slow_link"] else ""), stream, 3) as axes:
         axes.set_yscale("log", subs=())
@@ -48,9 +54,11 @@ def draw(job: list[Row], stream: Any) -> None:
                 _plot(axes, rows, f"{library}, each of its own", OWN)
             elif algorithm != "auto":
                 _plot(axes, rows, "Trivance, each form", FORMS)
+        typed = "reduce" in collective_of(first)  # collectives that do not reduce have rows of one type
         for emphasized, label, style in ((best, f"{library}, the best of its own", BEST),
                                          (lines.get(("trivance", "auto", "int")), "Trivance, auto, integers", INTEGERS),
-                                         (lines.get(("trivance", "auto", "double")), "Trivance, auto, doubles", DOUBLES)):
+                                         (lines.get(("trivance", "auto", "double")),
+                                          "Trivance, auto, doubles" if typed else "Trivance, auto", DOUBLES)):
             if emphasized:
                 _plot(axes, emphasized, label, style)
         set_sizes(axes, sorted({int(row["bytes"]) for row in job}))
@@ -63,6 +71,7 @@ def main(path: str) -> None:
     with open(path, encoding="utf-8", newline="") as stream:
         for row in csv.DictReader(stream):
             name = f"{row['torus']}-{row['mpi']}-{'rendezvous' if row['rendezvous'] == 'true' else 'eager'}"
+            name += "" if collective_of(row) == "allreduce" else f"-{collective_of(row)}"
             jobs.setdefault(name, []).append(row)
     for name, job in jobs.items():
         with output(os.path.join(os.path.dirname(path), name + ".svg")) as stream:

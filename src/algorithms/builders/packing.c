@@ -5,10 +5,10 @@
 #include "algorithms/builders/packing.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/builders/tree_cache.h"
 #include "base/error.h"
 #include "torus/torus.h"
 
@@ -55,21 +55,19 @@ static int link_into(const packing_t *p, int rank, int port)
     return from < 0 ? -1 : link_from(p, from, port ^ 1);
 }
 
-static void find_neighbours(packing_t *p, const trv_network_t *network, int directions)
+/* Marks links that are slow by a factor of `avoid` or more as used. */
+static void find_neighbours(packing_t *p, const trv_network_t *network, int directions, double avoid)
 {
+    memset(p->used, 0, (size_t)p->ranks * (size_t)p->ports * sizeof *p->used);
     for (int rank = 0; rank < p->ranks; rank++)
-        for (int port = 0; port < p->ports; port++) {
-            const int d = trv_port_dimension(port), size = p->torus->size[d], sign = trv_port_sign(port);
-            const int at = trv_torus_coordinate(p->torus, rank, d) + sign;
-            const bool exists = size > 1 && (!trv_torus_is_line(p->torus, d) || (at >= 0 && at < size));
-            p->neighbour[link_from(p, rank, port)] = exists ? trv_torus_shift(p->torus, rank, d, sign) : -1;
-        }
+        for (int port = 0; port < p->ports; port++)
+            p->neighbour[link_from(p, rank, port)] = trv_torus_neighbour(p->torus, rank, port);
     for (int i = 0; i < network->slow_links; i++) {
-        const trv_slow_link_t *cut = &network->slow_link[i];
-        if (isinf(cut->factor) && directions & TRV_FROM_ROOT)
-            p->used[link_from(p, cut->rank, cut->port)] = true;
-        if (isinf(cut->factor) && directions & TRV_TO_ROOT)
-            p->used[link_from(p, p->neighbour[link_from(p, cut->rank, cut->port)], cut->port ^ 1)] = true;
+        const trv_slow_link_t *slow = &network->slow_link[i];
+        if (slow->factor >= avoid && directions & TRV_FROM_ROOT)
+            p->used[link_from(p, slow->rank, slow->port)] = true;
+        if (slow->factor >= avoid && directions & TRV_TO_ROOT)
+            p->used[link_from(p, p->neighbour[link_from(p, slow->rank, slow->port)], slow->port ^ 1)] = true;
     }
 }
 
@@ -281,14 +279,40 @@ static void packing_clear(packing_t *p)
     }
 }
 
+/* The largest factor below `avoid` of a slow link, or 1. */
+static double slowest_below(const trv_network_t *network, double avoid)
+{
+    double slowest = 1;
+    for (int i = 0; i < network->slow_links; i++)
+        if (network->slow_link[i].factor < avoid)
+            slowest = fmax(slowest, network->slow_link[i].factor);
+    return slowest;
+}
+
+/* Counts the trees, without those slow links that cost more time than the trees through them save. */
+static void choose_links(packing_t *p, const trv_network_t *network, int root, int directions, trv_tree_edge_t *edge)
+{
+    double best = INFINITY, chosen = INFINITY, avoid = INFINITY;
+    for (; avoid > 1; avoid = slowest_below(network, avoid)) {
+        find_neighbours(p, network, directions, avoid);
+        count_trees(p, root, edge);
+        const double time = p->trees > 0 ? slowest_below(network, avoid) / p->trees : INFINITY;
+        if (time < best) {
+            best = time;
+            chosen = avoid;
+        }
+    }
+    find_neighbours(p, network, directions, chosen);
+    count_trees(p, root, edge);
+}
+
 /* Grows the trees. Returns their number, or an error. */
 static int find_trees(const trv_network_t *network, int root, int directions, trv_tree_edge_t **edge)
 {
     packing_t packing = {.torus = &network->torus, .ports = 2 * network->torus.dims, .ranks = network->torus.ranks};
     int rc = packing_allocate(&packing, edge);
     if (!rc) {
-        find_neighbours(&packing, network, directions);
-        count_trees(&packing, root, *edge);
+        choose_links(&packing, network, root, directions, *edge);
         rc = packing.trees;
     }
     if (rc == 0 || (rc > 0 && !grow(&packing)))
@@ -358,82 +382,7 @@ static int fill_pattern(const trv_torus_t *torus, trv_tree_edge_t **edge)
     return 2 * torus->dims;
 }
 
-/* ---- Cache --------------------------------------------------------------------------------------------------------- */
-
-/* The latest results, because planners create schedules along the same trees again and again. On a torus without cuts
- * the trees of rank 0 are moved to the root. */
-enum { CACHED = 4 };
-
-static struct {
-    pthread_mutex_t mutex;
-    int next;
-    struct {
-        trv_torus_t torus;
-        int root, directions, links, trees;
-        trv_slow_link_t *link;
-        trv_tree_edge_t *edge;
-    } entry[CACHED];
-} cache = {.mutex = PTHREAD_MUTEX_INITIALIZER};
-
-static bool same_links(const trv_slow_link_t *a, const trv_slow_link_t *b, int links)
-{
-    for (int i = 0; i < links; i++)
-        if (a[i].rank != b[i].rank || a[i].port != b[i].port || a[i].factor != b[i].factor)
-            return false;
-    return true;
-}
-
-static trv_tree_edge_t *copy_edges(const trv_tree_edge_t *edge, int trees, int ranks)
-{
-    const size_t bytes = (size_t)trees * (size_t)ranks * sizeof *edge;
-    trv_tree_edge_t *copy = malloc(bytes);
-    return copy ? memcpy(copy, edge, bytes) : NULL;
-}
-
-/* The index of the entry; -1 if there is none. */
-static int cache_find(const trv_network_t *network, int root, int directions)
-{
-    for (int i = 0; i < CACHED; i++)
-        if (cache.entry[i].edge && trv_torus_equal(&cache.entry[i].torus, &network->torus) &&
-            cache.entry[i].root == root && cache.entry[i].directions == directions &&
-            cache.entry[i].links == network->slow_links &&
-            same_links(cache.entry[i].link, network->slow_link, network->slow_links))
-            return i;
-    return -1;
-}
-
-/* Adds a copy of a result in place of the oldest. If memory is short, nothing is cached. */
-static void cache_add(const trv_network_t *network, int root, int directions, int trees, const trv_tree_edge_t *edge)
-{
-    const size_t links = (size_t)network->slow_links;
-    trv_tree_edge_t *copy = copy_edges(edge, trees, network->torus.ranks);
-    trv_slow_link_t *link = malloc((links + 1) * sizeof *link);
-    if (!copy || !link) {
-        free(copy);
-        free(link);
-        return;
-    }
-    if (links > 0)
-        memcpy(link, network->slow_link, links * sizeof *link);
-    const int at = cache.next++ % CACHED;
-    free(cache.entry[at].edge);
-    free(cache.entry[at].link);
-    cache.entry[at].torus = network->torus;
-    cache.entry[at].root = root;
-    cache.entry[at].directions = directions;
-    cache.entry[at].links = network->slow_links;
-    cache.entry[at].trees = trees;
-    cache.entry[at].link = link;
-    cache.entry[at].edge = copy;
-}
-
-__attribute__((destructor)) static void cache_clear(void)
-{
-    for (int i = 0; i < CACHED; i++) {
-        free(cache.entry[i].edge);
-        free(cache.entry[i].link);
-    }
-}
+/* ---- Any root ------------------------------------------------------------------------------------------------------- */
 
 /* Moves the trees of rank 0 to `root`. */
 static int move_trees(const trv_torus_t *torus, int root, int trees, trv_tree_edge_t **edge)
@@ -455,24 +404,34 @@ static int move_trees(const trv_torus_t *torus, int root, int trees, trv_tree_ed
     return moved ? trees : trv_fail_memory();
 }
 
+static int search_trees(const trv_tree_search_t *search, trv_tree_edge_t **edge)
+{
+    return has_pattern(search->network) ? fill_pattern(&search->network->torus, edge)
+                                        : find_trees(search->network, search->key[0], search->key[1], edge);
+}
+
 int trv_packing_find(const trv_network_t *network, int root, int directions, trv_tree_edge_t **edge)
 {
     const bool moves = network->torus.lines == 0 && network->slow_links == 0;
-    const int from = moves ? 0 : root;
-    int trees = 0;
-    *edge = NULL;
-    pthread_mutex_lock(&cache.mutex);
-    const int cached = cache_find(network, from, directions);
-    if (cached >= 0) {
-        trees = cache.entry[cached].trees;
-        *edge = copy_edges(cache.entry[cached].edge, trees, network->torus.ranks);
-        trees = *edge ? trees : trv_fail_memory();
-    } else {
-        trees = has_pattern(network) ? fill_pattern(&network->torus, edge)
-                                     : find_trees(network, from, directions, edge);
-        if (trees > 0)
-            cache_add(network, from, directions, trees, *edge);
-    }
-    pthread_mutex_unlock(&cache.mutex);
+    const trv_tree_search_t search = {network, {moves ? 0 : root, directions}, search_trees};
+    const int trees = trv_tree_cache_find(&search, edge);
     return trees > 0 && moves ? move_trees(&network->torus, root, trees, edge) : trees;
+}
+
+double trv_packing_slowness(const trv_network_t *network, int directions, int trees, const trv_tree_edge_t *edge)
+{
+    const size_t ranks = (size_t)network->torus.ranks;
+    double slowest = 1;
+    for (int i = 0; i < network->slow_links; i++) {
+        const trv_slow_link_t *slow = &network->slow_link[i];
+        const int other = trv_torus_neighbour(&network->torus, slow->rank, slow->port);
+        for (int t = 0; t < trees; t++) {
+            const trv_tree_edge_t *to = &edge[(size_t)t * ranks + (size_t)other];
+            const trv_tree_edge_t *from = &edge[(size_t)t * ranks + (size_t)slow->rank];
+            if ((directions & TRV_FROM_ROOT && to->parent == slow->rank && to->port == slow->port) ||
+                (directions & TRV_TO_ROOT && from->parent == other && from->port == (slow->port ^ 1)))
+                slowest = fmax(slowest, slow->factor);
+        }
+    }
+    return slowest;
 }

@@ -18,8 +18,12 @@
  * direction is cut. */
 enum { TRV_FROM_ROOT = 1, TRV_TO_ROOT = 2 };
 
-/* Fills in edge[tree * ranks + rank] (allocated; the caller frees it), where an edge's step is the depth of its parent,
- * and returns the number of trees: 1 … 2D. Errors: TRV_ERR_UNSUPPORTED if a rank cannot be reached; TRV_ERR_MEMORY. */
+/* Fills in edge[tree * ranks + rank] (allocated; the caller frees it), where an edge's step is the depth of its parent.
+ * Returns the number of trees: 1 … 2D. Slow links are left out if all trees together are faster without them, because a
+ * tree is as slow as its slowest link. Errors: TRV_ERR_UNSUPPORTED if a rank cannot be reached; TRV_ERR_MEMORY. */
 int trv_packing_find(const trv_network_t *network, int root, int directions, trv_tree_edge_t **edge);
+
+/* The largest factor of a slow link in the trees; 1 if there is none. */
+double trv_packing_slowness(const trv_network_t *network, int directions, int trees, const trv_tree_edge_t *edge);
 
 #endif

@@ -242,6 +242,31 @@ static int spanning_step(const trv_schedule_t *schedule, int rank, int stream, i
     }
 }
 
+int trv_spanning_depth(int ranks, int trees, const trv_tree_edge_t *edge)
+{
+    int depth = 0;
+    for (size_t i = 0; i < (size_t)trees * (size_t)ranks; i++)
+        if (edge[i].parent >= 0 && edge[i].step >= depth)
+            depth = edge[i].step + 1;
+    return depth;
+}
+
+/* Checks that every tree reaches all ranks from the collective's root or, in an AllReduce, from one rank. */
+static int check_roots(const trv_schedule_t *schedule, int streams, const trv_tree_edge_t *edge)
+{
+    const int ranks = schedule->torus.ranks;
+    for (int t = 0; t < streams; t++) {
+        int root = schedule->collective == TRV_ALLREDUCE ? -1 : schedule->root;
+        for (int rank = 0; rank < ranks; rank++) {
+            const bool is_root = edge[(size_t)t * (size_t)ranks + (size_t)rank].parent < 0;
+            if (is_root && root >= 0 && rank != root)
+                return trv_fail(TRV_ERR_INVALID, "a tree of %s does not reach rank %d", schedule->name, rank);
+            root = is_root ? rank : root;
+        }
+    }
+    return TRV_OK;
+}
+
 int trv_spanning_create(trv_schedule_t *schedule, int streams, const trv_tree_edge_t *edge, int chunks)
 {
     const int ranks = schedule->torus.ranks;
@@ -254,12 +279,8 @@ int trv_spanning_create(trv_schedule_t *schedule, int streams, const trv_tree_ed
     schedule->destroy = spanning_destroy;
     schedule->step = spanning_step;
     *tables = (tables_t){.trees = streams, .ranks = ranks, .chunks = chunks};
-    for (size_t i = 0; i < (size_t)streams * (size_t)ranks; i++)
-        if ((int)(i % (size_t)ranks) != schedule->root && edge[i].parent < 0)
-            return trv_fail(TRV_ERR_INVALID, "a tree of %s does not reach rank %d", schedule->name,
-                            (int)(i % (size_t)ranks));
-        else if (edge[i].parent >= 0 && edge[i].step >= tables->depth)
-            tables->depth = edge[i].step + 1;
+    tables->depth = trv_spanning_depth(ranks, streams, edge);
+    rc = check_roots(schedule, streams, edge);
     for (int t = 0; t < streams && !rc; t++) {
         rc = tree_create(&tables->tree[t], edge + (size_t)t * (size_t)ranks, tables, blocks);
         for (int r = 0; r < ranks && !rc; r++) {

@@ -19,9 +19,11 @@
 static void print_help(void)
 {
     cli_print_text(
-        stdout, "Usage: trivance SUBCOMMAND [OPTIONS]\n\n"
-                "AllReduce, Reduce-Scatter and AllGather on rings and tori: schedules, proofs, costs, measurements.\n\n"
-                "Subcommands:\n");
+        stdout,
+        "Usage: trivance SUBCOMMAND [OPTIONS]\n\n"
+        "Collectives (AllReduce, Broadcast, All-to-All and others) on rings and tori: schedules, proofs, costs,\n"
+        "measurements.\n\n"
+        "Subcommands:\n");
     for (int i = 0; i < trv_subcommands; i++)
         printf("  %-9s %s\n", trv_subcommand[i].command->name, trv_subcommand[i].command->summary);
     cli_print_text(stdout,

@@ -137,10 +137,23 @@ static int torus_run(bench_t *bench, const trv_torus_t *torus)
 
 /* ---- In turns ---------------------------------------------------------------------------------------------------- */
 
-static void rows_add(bench_t *bench, const bench_row_t *row, int rows)
+/* The time of the fastest row of the MPI library with the type and operation of `row`; 0: there is none. */
+static double library_time(const bench_row_t *all, int rows, const bench_row_t *row)
 {
+    double best_us = 0;
     for (int i = 0; i < rows; i++)
+        if (all[i].entry->kind == BENCH_LIBRARY && all[i].entry->data.type == row->entry->data.type &&
+            all[i].entry->data.op == row->entry->data.op && (best_us == 0 || all[i].average_us < best_us))
+            best_us = all[i].average_us;
+    return best_us;
+}
+
+static void rows_add(bench_t *bench, bench_row_t *row, int rows)
+{
+    for (int i = 0; i < rows; i++) {
+        row[i].library_us = library_time(row, rows, &row[i]);
         row_add(bench, &row[i], NULL, false);
+    }
 }
 
 _Static_assert(BENCH_ENTRIES_MAX *BENCH_TRANSPORTS_MAX <= SAMPLES_KINDS_MAX, "every line is a kind of sample");

@@ -27,6 +27,7 @@
 #include "cli/mpi/machine_load.h"
 #include "cli/shared/select.h"
 #include "cli/shared/table.h"
+#include "schedule/collective.h"
 
 #define BENCH_TORI_MAX       16
 #define BENCH_SIZES_MAX      256
@@ -37,6 +38,8 @@
 
 /* A vector's content repeats with this period, in elements: a prime, so that a misplaced block is detected. */
 #define BENCH_PERIOD 1009
+/* The root of collectives that have one. */
+#define BENCH_ROOT 0
 
 typedef struct bench_data {
     trv_collective_t collective;
@@ -50,11 +53,15 @@ typedef struct bench_data {
 /* Fills in `input` and `expected`; the caller has set the collective, type and operation. */
 int bench_data_init(bench_data_t *data, int rank, int ranks);
 void bench_data_clear(bench_data_t *data);
-/* Fills the send buffer: `count` elements, a block per rank for Reduce-Scatter. */
+/* The number of blocks of `count` elements in the input (before) or the result (after) of this rank. `count` is that of
+ * the call: of the vector, or of one block for collectives with blocks. */
+uint64_t bench_data_blocks(const bench_data_t *data, trv_holders_t holders);
+/* Fills the input of this rank. */
 void bench_data_fill(const bench_data_t *data, char *buffer, uint64_t count);
-/* Returns the number of wrong elements in a result. `count` is the executor's (a block for Reduce-Scatter and
- * AllGather). */
+/* Returns the number of wrong elements in the result of this rank. */
 uint64_t bench_data_wrong(const bench_data_t *data, const char *result, uint64_t count);
+/* Whether all ranks have the same result, so that their hashes must be equal. */
+bool bench_data_identical(trv_collective_t collective);
 /* Returns a hash that is equal for bitwise equal results (padding inside long doubles is ignored). */
 uint64_t bench_data_hash(const bench_data_t *data, const char *result, uint64_t count);
 
@@ -139,9 +146,10 @@ typedef struct bench_row {
     double average_us, min_us, max_us; /* average, minimum and maximum over the ranks of each rank's average;
                                            * in turns the median and the bounds over the runs, each until the last
                                            * rank has finished … */
-    double core_us;                    /* … and the time for which a run occupies each core */
-    double spread;                     /* ratio of the average to the shortest run */
-    uint64_t wrong;                    /* wrong elements on all ranks */
+    double core_us;                    /* … the time for which a run occupies each core … */
+    double library_us; /* … and the time of the fastest row of the MPI library with the same elements; 0: none */
+    double spread;     /* ratio of the average to the shortest run */
+    uint64_t wrong;    /* wrong elements on all ranks */
     bool checked, identical;
 } bench_row_t;
 

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "cli/mpi/bench.h"
+#include "schedule/collective.h"
 
 typedef struct value {
     int64_t re, im;
@@ -194,33 +195,56 @@ void bench_data_clear(bench_data_t *data)
     free(data->expected);
 }
 
-void bench_data_fill(const bench_data_t *data, char *buffer, uint64_t count)
+uint64_t bench_data_blocks(const bench_data_t *data, trv_holders_t holders)
 {
-    uint64_t blocks = data->collective == TRV_REDUCE_SCATTER ? (uint64_t)data->ranks : 1;
-    fill_periodic(data->type, buffer, data->input, blocks * count);
+    return trv_blocks_held(data->collective, holders, data->ranks, data->rank == BENCH_ROOT);
 }
 
-uint64_t bench_data_wrong(const bench_data_t *data, const char *result, uint64_t count)
+void bench_data_fill(const bench_data_t *data, char *buffer, uint64_t count)
 {
-    if (data->collective == TRV_ALLREDUCE)
-        return differing(data->type, result, data->expected, 0, count);
-    if (data->collective == TRV_REDUCE_SCATTER)
-        return differing(data->type, result, data->expected, (uint64_t)data->rank * count, count);
-    size_t size = trv_type_size(data->type);
+    const trv_holders_t before = trv_collective_shape(data->collective)->before;
+    fill_periodic(data->type, buffer, data->input, bench_data_blocks(data, before) * count);
+}
+
+/* Counts the wrong elements of a result that consists of blocks from the ranks `first` to `last`. */
+static uint64_t differing_blocks(const bench_data_t *data, const char *result, uint64_t count, int first, int last)
+{
+    const trv_collective_shape_t *shape = trv_collective_shape(data->collective);
+    const bool divided = shape->exchanges || shape->after == TRV_OWNER; /* a source sends a block to each rank */
+    const size_t size = trv_type_size(data->type);
     char *pattern = malloc(BENCH_PERIOD * size);
     uint64_t wrong = pattern ? 0 : count;
-    for (int r = 0; pattern && r < data->ranks; r++) {
+    for (int r = first; pattern && r <= last; r++) {
         contribution(data, r, pattern);
-        wrong += differing(data->type, result + (uint64_t)r * count * size, pattern, 0, count);
+        wrong += differing(data->type, result + (uint64_t)(r - first) * count * size, pattern,
+                           divided ? (uint64_t)data->rank * count : 0, count);
     }
     free(pattern);
     return wrong;
 }
 
+uint64_t bench_data_wrong(const bench_data_t *data, const char *result, uint64_t count)
+{
+    const trv_collective_shape_t *shape = trv_collective_shape(data->collective);
+    if (bench_data_blocks(data, shape->after) == 0)
+        return 0;
+    if (shape->reduces)
+        return differing(data->type, result, data->expected,
+                         shape->after == TRV_OWNER ? (uint64_t)data->rank * count : 0, count);
+    return shape->before == TRV_ROOT ? differing_blocks(data, result, count, BENCH_ROOT, BENCH_ROOT)
+                                     : differing_blocks(data, result, count, 0, data->ranks - 1);
+}
+
+bool bench_data_identical(trv_collective_t collective)
+{
+    const trv_collective_shape_t *shape = trv_collective_shape(collective);
+    return shape->after == TRV_EVERY_RANK && !shape->exchanges;
+}
+
 uint64_t bench_data_hash(const bench_data_t *data, const char *result, uint64_t count)
 {
     uint64_t hash = 0x9e3779b97f4a7c15u;
-    uint64_t elements = data->collective == TRV_ALLGATHER ? count * (uint64_t)data->ranks : count;
+    uint64_t elements = count * bench_data_blocks(data, trv_collective_shape(data->collective)->after);
     size_t size = trv_type_size(data->type), part = size, significant = size;
     if (data->type == TRV_LONG_DOUBLE || data->type == TRV_COMPLEX_LONG_DOUBLE) {
         part = sizeof(long double);

@@ -81,25 +81,22 @@ static int add_library(bench_options_t *options, bench_entry_t *entry, const cha
     char label[TRV_ALGORITHM_NAME_MAX];
     int code = TRV_OK, found = 0;
     entry->kind = BENCH_LIBRARY;
-    if (name[3] == ':' && options->collective != TRV_ALLREDUCE)
-        return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "the algorithms of the MPI library can be selected for AllReduce only; use mpi");
-    for (int i = 0; code == TRV_OK && (known = call_library_name(i, &entry->setting)); i++) {
+    for (int i = 0; code == TRV_OK && (known = call_library_name(options->collective, i, &entry->setting)); i++) {
         if (strcmp(sought, "all") != 0 && strcmp(sought, known) != 0)
             continue;
         found++;
-        entry->comm = i > 0 ? call_library_comm(comm, entry->setting) : MPI_COMM_NULL;
+        entry->comm = i > 0 ? call_library_comm(comm, options->collective, entry->setting) : MPI_COMM_NULL;
         snprintf(label, sizeof label, i > 0 ? "mpi:%s" : "mpi", known);
         code = i > 0 && entry->comm == MPI_COMM_NULL ? TRV_ERR_UNSUPPORTED
                                                      : add_labelled(options, entry, label, elements);
     }
     if (found > 0)
         return code;
-    char names[128] = "";
-    for (int i = 1; (known = call_library_name(i, &entry->setting)); i++)
+    char names[200] = "";
+    for (int i = 1; (known = call_library_name(options->collective, i, &entry->setting)); i++)
         snprintf(names + strlen(names), sizeof names - strlen(names), "mpi:%s, ", known);
-    return trv_fail(TRV_ERR_ARGUMENT, "the MPI library has no algorithm '%.40s'; there are mpi, %sand mpi:all", sought,
-                    names);
+    return trv_fail(TRV_ERR_ARGUMENT, "the MPI library has no algorithm '%.40s' for %s; there are mpi, %sand mpi:all",
+                    sought, trv_collective_shape(options->collective)->title, names);
 }
 
 static int add_selection(bench_options_t *options, bench_entry_t *entry, const char *name, const char *elements)

@@ -63,24 +63,51 @@ static int job_create_call(job_t *job, bench_row_t *row)
     return code;
 }
 
-static uint64_t job_blocks(const job_t *job, trv_collective_t with_blocks)
+/* Whether this rank's result replaces its input. The buffer of a Broadcast always holds both; of other collectives with a
+ * root, only the root's may. */
+static bool job_in_place(const job_t *job)
 {
-    return job->call.collective == with_blocks ? (uint64_t)job->team->ranks : 1;
+    const bench_data_t *data = &job->task->entry->data;
+    return data->collective == TRV_BROADCAST ||
+           (job->task->in_place && (!trv_collective_has_root(data->collective) || data->rank == BENCH_ROOT));
+}
+
+/* Whether the root of a Scatter keeps its block in the send buffer. */
+static bool job_keeps_block(const job_t *job)
+{
+    return job->task->entry->data.collective == TRV_SCATTER && job_in_place(job);
+}
+
+/* A rank's block in a buffer that holds the blocks of all ranks. */
+static char *job_own_block(const job_t *job, char *buffer)
+{
+    const bench_data_t *data = &job->task->entry->data;
+    return buffer + (uint64_t)data->rank * job->call.count * trv_type_size(data->type);
+}
+
+static const char *job_result(const job_t *job)
+{
+    return job_keeps_block(job) ? job_own_block(job, job->team->send) : job->team->receive;
 }
 
 /* Fills in the input, and overwrites the output with data that every correct run changes. */
 static void buffers_prepare(const job_t *job)
 {
     const bench_data_t *data = &job->task->entry->data;
+    const trv_collective_shape_t *shape = trv_collective_shape(data->collective);
     const uint64_t count = job->call.count, bytes = count * trv_type_size(data->type);
     char *receive = job->team->receive;
-    memset(receive, 0xa5, job_blocks(job, TRV_ALLGATHER) * bytes);
-    if (!job->task->in_place)
+    memset(receive, 0xa5, bench_data_blocks(data, shape->after) * bytes);
+    if (!job_in_place(job) || job_keeps_block(job))
         bench_data_fill(data, job->team->send, count);
-    else if (data->collective == TRV_ALLGATHER)
-        bench_data_fill(data, receive + (uint64_t)data->rank * bytes, count);
     else
-        bench_data_fill(data, receive, count);
+        bench_data_fill(data, shape->before == TRV_OWNER ? job_own_block(job, receive) : receive, count);
+}
+
+static void job_set_buffers(job_t *job)
+{
+    job->call.send = job_in_place(job) && !job_keeps_block(job) ? MPI_IN_PLACE : job->team->send;
+    job->call.receive = job_keeps_block(job) ? MPI_IN_PLACE : job->team->receive;
 }
 
 /* Executes runs that are not measured, and checks the result of the last. */
@@ -101,8 +128,8 @@ static int job_warm_up(job_t *job, double *seconds)
         *seconds = PMPI_Wtime() - start;
     }
     if (code == TRV_OK && options->check) {
-        job->figures.wrong += bench_data_wrong(data, job->team->receive, job->call.count);
-        job->figures.hash = bench_data_hash(data, job->team->receive, job->call.count);
+        job->figures.wrong += bench_data_wrong(data, job_result(job), job->call.count);
+        job->figures.hash = bench_data_hash(data, job_result(job), job->call.count);
     }
     return code;
 }
@@ -118,8 +145,7 @@ static int job_begin(job_t *job, const bench_team_t *team, const bench_task_t *t
                          .type = data->type,
                          .op = data->op,
                          .count = count / trv_collective_blocks(data->collective, team->ranks),
-                         .send = task->in_place ? MPI_IN_PLACE : team->send,
-                         .receive = team->receive,
+                         .root = BENCH_ROOT,
                          .setting = task->entry->setting};
     *row = (bench_row_t){.torus = task->torus,
                          .entry = task->entry,
@@ -128,6 +154,7 @@ static int job_begin(job_t *job, const bench_team_t *team, const bench_task_t *t
                          .count = count,
                          .in_place = task->in_place,
                          .checked = team->options->check};
+    job_set_buffers(job);
     int code = job_create_call(job, row);
     return code == TRV_OK ? job_warm_up(job, seconds) : code;
 }
@@ -152,7 +179,7 @@ static int figures_collect(const job_t *job, bench_row_t *row)
         row->bytes_sent = all[r].bytes_sent > row->bytes_sent ? all[r].bytes_sent : row->bytes_sent;
         row->identical = row->identical && all[r].hash == all[0].hash;
     }
-    if (job->call.collective == TRV_REDUCE_SCATTER)
+    if (!bench_data_identical(job->call.collective))
         row->identical = true; /* results differ between ranks by definition */
     row->spread = min_us > 0 ? row->average_us / min_us : 1;
     free(all);
@@ -191,7 +218,7 @@ static int job_time_runs(job_t *job, int runs)
     job->figures.average_us = runs > 0 ? sum_us / runs : 0;
     job->figures.min_us = runs > 0 ? min_us : 0;
     if (code == TRV_OK && runs > 0 && job->team->options->check && !job->task->in_place)
-        job->figures.wrong += bench_data_wrong(&job->task->entry->data, job->team->receive, job->call.count);
+        job->figures.wrong += bench_data_wrong(&job->task->entry->data, job_result(job), job->call.count);
     return code;
 }
 
@@ -318,6 +345,10 @@ double bench_algorithm_bandwidth(const bench_row_t *row)
 
 double bench_bus_bandwidth(const bench_row_t *row)
 {
-    double n = row->torus->ranks;
-    return bench_algorithm_bandwidth(row) * (row->entry->data.collective == TRV_ALLREDUCE ? 2 : 1) * (n - 1) / n;
+    const trv_collective_t collective = row->entry->data.collective;
+    const double n = row->torus->ranks;
+    const double factor = trv_collective_has_blocks(collective) ? (n - 1) / n
+                          : trv_collective_has_root(collective) ? 1
+                                                                : 2 * (n - 1) / n;
+    return bench_algorithm_bandwidth(row) * factor;
 }

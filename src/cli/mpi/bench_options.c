@@ -117,7 +117,7 @@ static int option_apply(void *context, int key)
     case BENCH_TORUS: return add_tori(options, optarg, draft->ranks);
     case 'a': draft->algorithms = optarg; return TRV_OK;
     case 's': draft->schedule = optarg; return TRV_OK;
-    case 'c': draft->with_collective = true; return cli_parse_mpi_collective(optarg, &options->collective);
+    case 'c': draft->with_collective = true; return cli_parse_collective(optarg, &options->collective);
     case 'b': draft->bytes = optarg; return TRV_OK;
     case 'd': return trv_type_parse(optarg, &options->type);
     case BENCH_OP: draft->with_op = true; return trv_op_parse(optarg, &options->op);
@@ -206,7 +206,7 @@ static int add_named(draft_t *draft, uint64_t bytes)
     return trv_fail(TRV_ERR_ARGUMENT,
                     "%llu B are not a multiple of %llu B, one element of %s%s; for example --bytes=%llu",
                     (unsigned long long)bytes, (unsigned long long)unit, trv_type_name(options->entry[0].data.type),
-                    trv_collective_has_owners(options->collective) ? " for every rank" : "", (unsigned long long)near);
+                    trv_collective_has_blocks(options->collective) ? " for every rank" : "", (unsigned long long)near);
 }
 
 static int parse_sizes(draft_t *draft, const char *text)
@@ -380,7 +380,8 @@ static int find_conflict(const draft_t *draft)
     if (draft->schedule && draft->with_collective)
         return trv_fail(TRV_ERR_ARGUMENT, "the file of --schedule defines the collective; leave --collective out");
     if (draft->with_op && !trv_collective_shape(options->collective)->reduces)
-        return trv_fail(TRV_ERR_ARGUMENT, "AllGather has no reduction; leave --op out");
+        return trv_fail(TRV_ERR_ARGUMENT, "%s has no reduction; leave --op out",
+                        trv_collective_shape(options->collective)->title);
     return TRV_OK;
 }
 

@@ -3,6 +3,7 @@
  * benchmarks, so that existing scripts can read them: a section per algorithm and torus; lines that begin with # are
  * comments.
  */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,11 +41,12 @@ static const cli_column_t columns[COLUMNS] = {
     {"busy", NULL, false, 0},
 };
 
-/* Columns with --turns: medians and bounds, and one more column. */
+/* Columns with --turns: medians and bounds, and two more columns. */
 static const cli_column_t turns_latency[] = {{"run_median_us", "median us", true, 10},
                                              {"run_min_us", "min us", true, 10},
                                              {"run_max_us", "max us", true, 10}};
-static const cli_column_t turns_core = {"core_us", NULL, true, 0};
+static const cli_column_t turns_more[] = {{"core_us", NULL, true, 0}, {"speedup", "against mpi", true, 11}};
+enum { TURNS_MORE = sizeof turns_more / sizeof turns_more[0] };
 
 static const char *op_text(const bench_data_t *data)
 {
@@ -65,17 +67,18 @@ static void begin_table(bench_output_t *output, int ranks)
     static const cli_format_t format[] =
         {[BENCH_TABLE] = CLI_FORMAT_TABLE, [BENCH_CSV] = CLI_FORMAT_CSV, [BENCH_JSON] = CLI_FORMAT_JSON};
     const bench_options_t *options = output->options;
-    cli_column_t column[COLUMNS + 1];
+    cli_column_t column[COLUMNS + TURNS_MORE];
     char elements[64];
     memcpy(column, columns, sizeof columns);
-    column[COLUMNS] = turns_core;
+    memcpy(column + COLUMNS, turns_more, sizeof turns_more);
     if (options->turns)
         memcpy(column + LATENCY, turns_latency, sizeof turns_latency);
     if (options->format == BENCH_TABLE)
         printf("%s of %s on %d MPI ranks%s; sizes are of the whole vector%s\n\n",
                trv_collective_shape(options->collective)->title, elements_text(options, elements), ranks,
                options->in_place ? ", in place" : "", output->machine_load->busy ? "; measured on a busy machine" : "");
-    cli_table_begin(&output->table, stdout, format[options->format], column, COLUMNS + options->turns,
+    cli_table_begin(&output->table, stdout, format[options->format], column,
+                    COLUMNS + (options->turns ? TURNS_MORE : 0),
                     false); /* Open MPI gives its processes a terminal even if the launcher's output is a file */
     cli_table_stream(&output->table);
 }
@@ -86,7 +89,7 @@ static void begin_matrix(bench_output_t *output, int ranks)
     char elements[64];
     printf("%s of %s on %d MPI ranks%s; ✓ exact%s, ✗ not\n", trv_collective_shape(options->collective)->title,
            elements_text(options, elements), ranks, options->in_place ? ", in place" : "",
-           options->collective == TRV_REDUCE_SCATTER ? "" : " and bitwise identical on all ranks");
+           bench_data_identical(options->collective) ? " and bitwise identical on all ranks" : "");
     bench_matrix_begin(output);
 }
 
@@ -150,7 +153,7 @@ static void nccl_row(const bench_row_t *row, const bench_row_t *second)
     const bench_data_t *data = &row->entry->data;
     printf("%12llu  %12llu  %8s  %6s  %6d", (unsigned long long)row->bytes, (unsigned long long)row->count,
            trv_type_name(data->type), !trv_collective_shape(data->collective)->reduces ? "none" : trv_op_name(data->op),
-           -1);
+           trv_collective_has_root(data->collective) ? BENCH_ROOT : -1);
     nccl_half(row);
     if (second)
         nccl_half(second);
@@ -202,15 +205,17 @@ static void table_row(bench_output_t *output, const bench_row_t *row)
         cli_cell_int(table, (int64_t)row->wrong);
     else
         cli_cell_none(table);
-    if (row->checked && options->collective != TRV_REDUCE_SCATTER)
+    if (row->checked && bench_data_identical(options->collective))
         cli_cell_bool(table, row->identical);
     else
         cli_cell_none(table);
     cli_cell_int(table, row->iterations);
     cli_cell_real(table, output->machine_load->ranks_per_core, 3);
     cli_cell_bool(table, output->machine_load->busy || row->spread > MACHINE_LOAD_SPREAD_MAX);
-    if (options->turns)
+    if (options->turns) {
         cli_cell_real(table, row->core_us, 3);
+        cli_cell_real(table, row->library_us > 0 ? row->library_us / row->average_us : NAN, 2);
+    }
     cli_row_end(table);
 }
 

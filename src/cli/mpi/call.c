@@ -22,29 +22,49 @@ static int call_describe(call_t *call, int code)
     return TRV_OK;
 }
 
-int call_create(call_t *call, const char *torus, const char *algorithm)
+int call_create_schedule(call_t *call, const trv_schedule_t *schedule)
+{
+    return call_describe(call, TRV_Plan_create(schedule, (MPI_Count)call->count, call_mpi_type(call->type),
+                                               call_mpi_op(call->op), call->comm, &call->plan));
+}
+
+static trv_mpi_reduction_t call_arguments(const call_t *call)
+{
+    return (trv_mpi_reduction_t){call->collective,
+                                 call->send,
+                                 call->receive,
+                                 (MPI_Count)call->count,
+                                 call_mpi_type(call->type),
+                                 call_mpi_op(call->op),
+                                 call->root};
+}
+
+/* Creates the plan of the collective, by the communicator's algorithm. An MPI error class. */
+static int plan_create(call_t *call)
 {
     const MPI_Count count = (MPI_Count)call->count;
     MPI_Datatype type = call_mpi_type(call->type);
     MPI_Op op = call_mpi_op(call->op);
+    switch (call->collective) {
+    case TRV_ALLREDUCE: return TRV_Allreduce_plan_create(count, type, op, call->comm, &call->plan);
+    case TRV_REDUCE_SCATTER: return TRV_Reduce_scatter_block_plan_create(count, type, op, call->comm, &call->plan);
+    case TRV_ALLGATHER: return TRV_Allgather_plan_create(count, type, call->comm, &call->plan);
+    case TRV_BROADCAST: return TRV_Bcast_plan_create(count, type, call->root, call->comm, &call->plan);
+    case TRV_REDUCE: return TRV_Reduce_plan_create(count, type, op, call->root, call->comm, &call->plan);
+    case TRV_SCATTER: return TRV_Scatter_plan_create(count, type, call->root, call->comm, &call->plan);
+    case TRV_GATHER: return TRV_Gather_plan_create(count, type, call->root, call->comm, &call->plan);
+    default: return TRV_Alltoall_plan_create(count, type, call->comm, &call->plan);
+    }
+}
+
+int call_create(call_t *call, const char *torus, const char *algorithm)
+{
     call->plan = TRV_PLAN_NULL;
     snprintf(call->algorithm, sizeof call->algorithm, "%s", algorithm);
     if (strcmp(algorithm, CALL_LIBRARY) == 0)
         return TRV_OK;
     int code = TRV_Comm_set(call->comm, torus, algorithm);
-    if (code == MPI_SUCCESS && call->collective == TRV_ALLREDUCE)
-        code = TRV_Allreduce_plan_create(count, type, op, call->comm, &call->plan);
-    else if (code == MPI_SUCCESS && call->collective == TRV_REDUCE_SCATTER)
-        code = TRV_Reduce_scatter_block_plan_create(count, type, op, call->comm, &call->plan);
-    else if (code == MPI_SUCCESS)
-        code = TRV_Allgather_plan_create(count, type, call->comm, &call->plan);
-    return call_describe(call, code);
-}
-
-int call_create_schedule(call_t *call, const trv_schedule_t *schedule)
-{
-    return call_describe(call, TRV_Plan_create(schedule, (MPI_Count)call->count, call_mpi_type(call->type),
-                                               call_mpi_op(call->op), call->comm, &call->plan));
+    return call_describe(call, code == MPI_SUCCESS ? plan_create(call) : code);
 }
 
 void call_free(call_t *call)
@@ -57,11 +77,11 @@ int call_run(const call_t *call)
 {
     int code;
     if (call->plan == TRV_PLAN_NULL) {
-        const trv_mpi_reduction_t arguments =
-            {call->collective,      call->send, call->receive, (MPI_Count)call->count, call_mpi_type(call->type),
-             call_mpi_op(call->op), 0};
-        call_library_choose(call->setting);
+        const trv_mpi_reduction_t arguments = call_arguments(call);
+        call_library_choose(call->collective, call->setting);
         code = trv_mpi_library_run(&arguments, call->comm);
+    } else if (call->receive == MPI_IN_PLACE) { /* the root of a Scatter keeps its block in the send buffer */
+        code = TRV_Plan_run(call->plan, MPI_IN_PLACE, call->send);
     } else {
         code = TRV_Plan_run(call->plan, call->send, call->receive);
     }

@@ -20,9 +20,10 @@ typedef struct call {
     trv_collective_t collective;
     trv_type_t type;
     trv_op_t op;
-    uint64_t count; /* the executor's: the vector, or a block */
-    void *send;     /* or MPI_IN_PLACE */
-    void *receive;
+    uint64_t count;                         /* the executor's: the vector, or a block */
+    int root;                               /* 0 for collectives without a root */
+    void *send;                             /* or MPI_IN_PLACE, as in MPI; for a Broadcast always */
+    void *receive;                          /* of the root of a Scatter: or MPI_IN_PLACE */
     int setting;                            /* number of the MPI library's algorithm; 0: its own selection */
     TRV_Plan plan;                          /* TRV_PLAN_NULL: the MPI library's own collective */
     char algorithm[TRV_ALGORITHM_NAME_MAX]; /* that is executed */
@@ -43,19 +44,19 @@ int call_run(const call_t *call);
 MPI_Datatype call_mpi_type(trv_type_t type);
 MPI_Op call_mpi_op(trv_op_t op);
 
-/* ---- The MPI library's algorithms of AllReduce (call_library.c) -------------------------------------------------- */
+/* ---- The MPI library's algorithms (call_library.c) --------------------------------------------------------------- */
 
 /* Enables the selection of the library's algorithms. Must be called before MPI_Init. */
 void call_library_prepare(void);
-/* Returns the name of the i-th algorithm (NULL after the last) and stores its number. The first one is the library's
- * own selection. */
-const char *call_library_name(int i, int *setting);
+/* Returns the name of the i-th algorithm (NULL after the last) of a collective and stores its number. The first one is
+ * the library's own selection. */
+const char *call_library_name(trv_collective_t collective, int i, int *setting);
 /* Returns a communicator on which the library uses the algorithm; MPI_COMM_NULL, with an error message, if the
  * algorithm cannot be selected. Collective over `comm`. The communicator exists until the program ends. */
-MPI_Comm call_library_comm(MPI_Comm comm, int setting);
+MPI_Comm call_library_comm(MPI_Comm comm, trv_collective_t collective, int setting);
 /* Selects the algorithm for the next call. Must precede every call, for libraries that read their control variable
  * in each call. */
-void call_library_choose(int setting);
+void call_library_choose(trv_collective_t collective, int setting);
 void call_library_end(void);
 
 #endif

@@ -41,7 +41,7 @@ static int read_collectives(const char *list, tune_options_t *options)
     options->collectives = 0;
     while ((more = trv_next_item(&list, "collectives", item, sizeof item)) > 0) {
         trv_collective_t collective;
-        int code = cli_parse_mpi_collective(item, &collective);
+        int code = cli_parse_collective(item, &collective);
         if (code < 0)
             return code;
         bool twice = false;

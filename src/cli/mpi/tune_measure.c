@@ -32,7 +32,7 @@
 typedef struct job {
     const tune_t *tune;
     trv_collective_t collective;
-    uint64_t count;    /* of floats: the vector for AllReduce, a block for the others */
+    uint64_t count;    /* of floats: of the vector, or of a block for collectives with blocks */
     double end;        /* of the cell's time, by MPI_Wtime; rank 0's value is used */
     samples_t samples; /* of all candidates; left_out: those that are excluded */
     tune_candidate_t *candidate;
@@ -169,6 +169,8 @@ static int candidates_warm_up(job_t *job, double seconds)
     if (code == TRV_OK)
         code = polled_reduce(job->tune->comm, samples->us, kinds, MPI_MAX);
     double fit = samples->us[LIBRARY] > 0 ? 1e6 * BATCH_SECONDS / samples->us[LIBRARY] : BATCH_MAX;
+    if (trv_collective_has_root(job->collective)) /* its ranks would not wait for each other between the calls */
+        fit = 1;
     samples->batch = fit < 1 ? 1 : fit > BATCH_MAX ? BATCH_MAX : (int)fit;
     keep_fitting(job, (1 - CONFIRM) * left);
     return code;
@@ -179,12 +181,11 @@ static int candidates_warm_up(job_t *job, double seconds)
 static bool is_candidate(const trv_algorithm_t *algorithm, const trv_torus_t *torus, trv_collective_t collective)
 {
     return trv_algorithm_exactness(algorithm) == TRV_EXACT && trv_algorithm_consistent(algorithm) &&
-           trv_algorithm_supports(algorithm, torus, TRV_ALLREDUCE) == TRV_OK &&
            trv_algorithm_supports(algorithm, torus, collective) == TRV_OK;
 }
 
-/* Adds a candidate, unless its plan is not the requested algorithm: several ranks on one torus coordinate, for
- * example, are supported in AllReduce only. */
+/* Adds a candidate, unless its plan is not the requested algorithm: an All-to-All of several ranks on one torus
+ * coordinate, for example, falls back to the MPI library. */
 static int add_candidate(job_t *job, const char *name)
 {
     const tune_t *tune = job->tune;
@@ -198,7 +199,7 @@ static int add_candidate(job_t *job, const char *name)
                      .type = TRV_FLOAT,
                      .op = TRV_SUM,
                      .count = job->count,
-                     .send = tune->send,
+                     .send = job->collective == TRV_BROADCAST ? MPI_IN_PLACE : tune->send,
                      .receive = tune->receive};
     trv_torus_format(&tune->options.torus, torus, sizeof torus);
     int code = call_create(call, tune->options.has_torus ? torus : NULL, name);

@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#include "cli/shared/select.h"
+
 static const cli_option_t option[] =
     {{NULL, 0, NULL, "Collective", NULL},
      {"torus", BENCH_TORUS, "LIST",
@@ -26,7 +28,7 @@ static const cli_option_t option[] =
       "a schedule in the format trivance-schedule-1, with blocks; it is verified first, determines the torus and the "
       "collective, and is measured beside the algorithms of --algorithm, if any",
       "FILE"},
-     {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
+     {"collective", 'c', "C", CLI_COLLECTIVE_HELP "; the root is rank 0", CLI_COLLECTIVE_WORDS},
      {"bytes", 'b', "LIST",
       "sizes of the whole vector, or ranges, for example 8,64KiB or 1K:64M:x4 (default 8:4M:x8); K, M, G, T are powers "
       "of 1024",
@@ -45,7 +47,8 @@ static const cli_option_t option[] =
      {"warmup", BENCH_WARMUP, "N", "number of runs before the measured ones (default 2)", NULL},
      {"turns", BENCH_TURNS, NULL,
       "run all algorithms of a size in turns, each from a common start by the machine's clock to the last rank's end "
-      "(ranks of one machine); median, minimum and maximum of 11 runs",
+      "(ranks of one machine); median, minimum and maximum of 11 runs, and the median of the fastest mpi entry divided "
+      "by the row's",
       NULL},
      {"check", BENCH_CHECK, "[0|1]", "compare every result (default: on)", "0 1"},
      {NULL, 0, NULL, "Output", NULL},
@@ -79,7 +82,7 @@ static const cli_option_t *own_options(void) { return option; }
 
 const cli_command_t cli_bench_command = {
     .name = "bench",
-    .summary = "AllReduce on real MPI ranks (under mpirun)",
+    .summary = "collectives on real MPI ranks (under mpirun)",
     .usage = "mpirun -n N trivance bench [OPTIONS]",
     .about = "Runs a collective on N MPI ranks with every selected algorithm, compares every result with the exact "
              "one, and prints latency and bandwidth.",
@@ -90,12 +93,14 @@ const cli_command_t cli_bench_command = {
         "output), -c (check); with --format=nccl those of nccl-tests: -b MIN -e MAX -f FACTOR, -d TYPE, -o OP, -n N, "
         "-w N (warm-up), -c N (no check if it is 0).\n\n"
         "Latency: each rank's average over its runs; of these average, minimum and maximum over the ranks. algbw is "
-        "bytes / time, busbw is defined as in nccl-tests: algbw * 2(N-1)/N for AllReduce, algbw * (N-1)/N for the "
-        "others. Exit status: 0 all results are correct, 1 a result or the schedule of a file is wrong, 2 bad input.",
+        "bytes / time, busbw is defined as in nccl-tests: algbw * 2(N-1)/N for AllReduce, algbw for Broadcast and "
+        "Reduce, algbw * (N-1)/N for the others. Exit status: 0 all results are correct, 1 a result or the schedule of "
+        "a file is wrong, 2 bad input.",
     .examples = "mpirun -n 9 trivance bench --torus 9,3x3 --algorithm all\n"
                 "mpirun.mpich -n 8 trivance bench -a trivance,swing,mpi --format=osu -m 8:1M -f\n"
                 "mpirun.openmpi -n 3 trivance bench -a trivance --transport=mpi,ofi\n"
                 "mpirun -n 2 trivance bench --turns -a auto,mpi:all\n"
+                "mpirun -n 9 trivance bench --torus 3x3 --collective broadcast -a auto,mpi\n"
                 "mpirun.openmpi -n 4 trivance bench --format=nccl -b 8 -e 128M -f 2 -d double -o max\n",
 };
 

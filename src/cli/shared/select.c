@@ -210,7 +210,7 @@ int cli_parse_collective(const char *text, trv_collective_t *collective)
     return parse_one(text, TRV_COLLECTIVES, collective);
 }
 
-int cli_parse_mpi_collective(const char *text, trv_collective_t *collective)
+int cli_parse_exported_collective(const char *text, trv_collective_t *collective)
 {
     return parse_one(text, TRV_ALLGATHER + 1, collective);
 }

@@ -52,8 +52,8 @@ void cli_selection_restrict(cli_selection_t *selection, unsigned collectives);
 /* Parses "allreduce", "broadcast" …; and a root, which is checked when the torus is known. */
 int cli_parse_collective(const char *text, trv_collective_t *collective);
 int cli_parse_root(const char *text, int *root);
-/* As cli_parse_collective, but accepts only the collectives that MPI programs execute: AllReduce, Reduce-Scatter and
+/* As cli_parse_collective, but accepts only the collectives that are exported: AllReduce, Reduce-Scatter and
  * AllGather. */
-int cli_parse_mpi_collective(const char *text, trv_collective_t *collective);
+int cli_parse_exported_collective(const char *text, trv_collective_t *collective);
 
 #endif

@@ -3,11 +3,12 @@
  */
 #include "cli/shared/tune_command.h"
 
+#include "cli/shared/select.h"
+
 static const cli_option_t option[] =
     {{"torus", TUNE_TORUS, "T",
       "the torus of the N ranks (default: that of TRIVANCE_TOPOLOGY_FILE or TRIVANCE_TORUS, else a ring of N)", NULL},
-     {"collective", 'c', "LIST", "allreduce (default), reduce-scatter, allgather",
-      "allreduce reduce-scatter allgather"},
+     {"collective", 'c', "LIST", CLI_COLLECTIVE_HELP ", or several; the root is rank 0", CLI_COLLECTIVE_WORDS},
      {"bytes", 'b', "LIST", "sizes of the whole vector, or ranges such as 1K:64M:x4 (default 8:2M:x8)", NULL},
      {"time", TUNE_TIME, "T", "approximate limit on the total time (default 5s)", NULL},
      {"output", 'o', "FILE",
@@ -31,5 +32,6 @@ const cli_command_t cli_tune_command = {
         "Times are medians over the runs of the slowest rank. If time runs short, slow candidates are dropped first, "
         "then the last sizes. Exit status: 0 success, 2 bad input.",
     .examples = "mpirun -n 9 trivance tune --torus 3x3 -o rules.json\n"
+                "mpirun -n 9 trivance tune --torus 3x3 -c allreduce,broadcast,reduce -o rules.json\n"
                 "TRIVANCE_TORUS=3x3 TRIVANCE_RULES_FILE=rules.json mpirun -n 9 ./program\n",
 };

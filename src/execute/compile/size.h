@@ -10,6 +10,13 @@
  *
  * Below, elements are counted as if all units were contiguous, in the order of positions; in the user's buffers there
  * are gaps between blocks.
+ *
+ * Blocks of different sizes (trv_size_blocks): every block is cut into the streams' parts, and these into units, by the
+ * same rules. Then prefix sums over the blocks replace the rules that assume equal blocks.
+ *
+ * If the counts are equal, both kinds of sizes must cut blocks alike, because ranks without gaps between blocks use
+ * trv_size and ranks with gaps trv_size_blocks. They do, because at most one axis has several indices within a block;
+ * with two, the first would be cut before the second, in the first kind only.
  */
 #ifndef TRIVANCE_EXECUTE_COMPILE_SIZE_H
 #define TRIVANCE_EXECUTE_COMPILE_SIZE_H
@@ -42,6 +49,9 @@ typedef struct trv_sized {
     size_t begin, length, total;
     size_t gap;  /* elements between the stream's parts of two blocks in the user's buffers */
     bool blocks; /* there are several blocks */
+    /* Per block, for blocks of different sizes; otherwise NULL: the elements before it (and, at the end, all elements),
+     * and the offset of the stream's part in a user's buffer that contains all blocks. */
+    size_t *before, *user;
     size_t element_size;
     size_t *table;           /* number of elements before each position, in small spaces; otherwise NULL */
     size_t *first;           /* per container that is one run: its first element */
@@ -55,17 +65,29 @@ typedef struct trv_sized {
     size_t scratch_bytes;
 } trv_sized_t;
 
-/* Allocates the arrays that trv_size fills. */
-int trv_sized_create(trv_sized_t *sized, const trv_program_t *program);
+/* Allocates the arrays that trv_size fills or, with `unequal`, those that trv_size_blocks fills. */
+int trv_sized_create(trv_sized_t *sized, const trv_program_t *program, bool unequal);
 /* Sizes with one element per unit, so that elements are positions; without the sizes of containers. */
 trv_sized_t trv_sized_units(const trv_program_t *program);
 void trv_sized_clear(trv_sized_t *sized);
 size_t trv_sized_memory_bytes(const trv_sized_t *sized);
+/* Bytes of all messages that the program sends. */
+size_t trv_sized_bytes_sent(const trv_sized_t *sized);
 
 /* Computes the sizes for chunks with `elements` elements of blocks of `count` elements. */
 void trv_size(trv_sized_t *sized, size_t elements, size_t count, size_t element_size);
+/* Computes the sizes for chunks with the elements `begin` to `end` - 1 of blocks of count[i] elements, at
+ * displacement[i] in a user's buffer. Smaller blocks have fewer elements in the chunk, or none. */
+void trv_size_blocks(trv_sized_t *sized, const size_t *count, const size_t *displacement, size_t begin, size_t end,
+                     size_t element_size);
+/* The part of a block of `count` elements that is in a chunk, in elements. */
+static inline size_t trv_chunk_part(size_t count, size_t begin, size_t end)
+{
+    return count <= begin ? 0 : (count < end ? count : end) - begin;
+}
 
-/* The elements before index i of an axis, if all indices of the axis together have `length` elements. */
+/* The elements before index i of an axis, if all indices of the axis together have `length` elements. For equal blocks
+ * only. */
 static inline size_t trv_before_index(const trv_sized_t *sized, int axis, size_t length, int i)
 {
     const trv_program_t *program = sized->program;
@@ -84,9 +106,23 @@ static inline size_t trv_elements_before(const trv_sized_t *sized, int64_t posit
     return sized->table ? sized->table[position] : trv_find_elements(sized, position);
 }
 
+/* The block of an element, for blocks of different sizes. */
+size_t trv_find_block(const trv_sized_t *sized, size_t elements);
+
+/* The end of the block that contains an element, in elements. */
+static inline size_t trv_block_end(const trv_sized_t *sized, size_t elements)
+{
+    return sized->before ? sized->before[trv_find_block(sized, elements) + 1]
+                         : (elements / sized->length + 1) * sized->length;
+}
+
 /* The offset, in elements, in a user's buffer that contains all blocks. */
 static inline size_t trv_user_elements(const trv_sized_t *sized, size_t elements)
 {
+    if (sized->before) {
+        const size_t block = trv_find_block(sized, elements);
+        return sized->user[block] + elements - sized->before[block];
+    }
     return sized->begin + elements + (sized->blocks ? elements / sized->length * sized->gap : 0);
 }
 

@@ -61,8 +61,22 @@ static int cut_axis(trv_walk_t *walk, int axis, int at)
     return at + unique;
 }
 
-/* Visits the cells of an axis and those after it, within `length` elements from `before` on. */
-static int visit_axis(const trv_walk_t *walk, int axis, size_t before, size_t length, trv_mask_t mask)
+/* A part of the space: an index of each axis before the present one, as the part's first position, and its elements. */
+typedef struct slab {
+    int64_t position;
+    size_t before, length;
+} slab_t;
+
+/* The elements before index i of an axis within a slab. */
+static size_t before_index(const trv_sized_t *sized, int axis, const slab_t *slab, int i)
+{
+    if (sized->before)
+        return trv_elements_before(sized, slab->position + i * sized->program->space.weight[axis]) - slab->before;
+    return trv_before_index(sized, axis, slab->length, i);
+}
+
+/* Visits the cells of an axis and those after it, within a slab. */
+static int visit_axis(const trv_walk_t *walk, int axis, const slab_t *slab, trv_mask_t mask)
 {
     const trv_segment_t *segment = walk->segment + walk->first[axis];
     int rc = 0;
@@ -70,16 +84,17 @@ static int visit_axis(const trv_walk_t *walk, int axis, size_t before, size_t le
         const trv_mask_t inside = mask & segment[i].mask;
         if (!inside)
             continue;
-        size_t at = trv_before_index(walk->sized, axis, length, segment[i].begin);
+        size_t at = before_index(walk->sized, axis, slab, segment[i].begin);
         if (axis == walk->last) {
-            const size_t end = trv_before_index(walk->sized, axis, length, segment[i].end);
-            rc = end > at ? walk->visit(walk->context, inside, before + at, end - at) : 0;
+            const size_t end = before_index(walk->sized, axis, slab, segment[i].end);
+            rc = end > at ? walk->visit(walk->context, inside, slab->before + at, end - at) : 0;
             continue;
         }
         for (int index = segment[i].begin; !rc && index < segment[i].end; index++) {
-            const size_t end = trv_before_index(walk->sized, axis, length, index + 1);
+            const size_t end = before_index(walk->sized, axis, slab, index + 1);
+            const int64_t position = slab->position + index * walk->sized->program->space.weight[axis];
             if (end > at)
-                rc = visit_axis(walk, axis + 1, before + at, end - at, inside);
+                rc = visit_axis(walk, axis + 1, &(slab_t){position, slab->before + at, end - at}, inside);
             at = end;
         }
     }
@@ -97,7 +112,8 @@ int trv_walk(trv_walk_t *walk)
         if (walk->segments[axis] != 1 || segment->begin != 0 || segment->end != space->size[axis])
             walk->last = axis; /* the condition is false if all products contain the whole axis */
     }
-    return walk->sized->total ? visit_axis(walk, 0, 0, walk->sized->total, ~(trv_mask_t)0) : 0;
+    const slab_t whole = {0, 0, walk->sized->total};
+    return whole.length ? visit_axis(walk, 0, &whole, ~(trv_mask_t)0) : 0;
 }
 
 /* ---- Works ------------------------------------------------------------------------------------------------------- */

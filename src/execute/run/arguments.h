@@ -54,29 +54,60 @@ static inline size_t trv_output_bytes(trv_collective_t collective, size_t part, 
     return part * trv_blocks_held(collective, trv_collective_shape(collective)->after, ranks, is_root);
 }
 
+/* Whether two parts of memory overlap. */
+static inline bool trv_memory_overlaps(const void *first, size_t first_bytes, const void *second, size_t second_bytes)
+{
+    const uintptr_t a = (uintptr_t)first, b = (uintptr_t)second;
+    return first_bytes > 0 && second_bytes > 0 && a < b + second_bytes && b < a + first_bytes;
+}
+
 /* Whether the buffers share memory. */
 static inline bool trv_buffers_overlap(trv_collective_t collective, size_t part, int ranks, bool is_root,
                                        const void *input, const void *output)
 {
-    const uintptr_t in = (uintptr_t)input, out = (uintptr_t)output;
-    const size_t in_bytes = trv_input_bytes(collective, part, ranks, is_root);
-    const size_t out_bytes = trv_output_bytes(collective, part, ranks, is_root);
-    return in_bytes > 0 && out_bytes > 0 && in < out + out_bytes && out < in + in_bytes;
+    return trv_memory_overlaps(input, trv_input_bytes(collective, part, ranks, is_root), output,
+                               trv_output_bytes(collective, part, ranks, is_root));
+}
+
+static inline int trv_fail_overlap(void)
+{
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "input and output overlap; they must be disjoint, or the same address for a call in place");
+}
+
+static inline int trv_fail_blocks(size_t displacement, size_t end)
+{
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "the block at displacement %zu overlaps the one before it, which ends at %zu; blocks of the output "
+                    "must be disjoint, for example at displacements 0, 2, 3 for counts 2, 1, 4",
+                    displacement, end);
+}
+
+static inline int trv_fail_extent(int block, size_t count, size_t size, size_t displacement)
+{
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "block %d has %zu elements of %zu bytes at displacement %zu, which exceeds the address space",
+                    block, count, size, displacement);
+}
+
+/* Checks that buffers that have bytes are not NULL. */
+static inline int trv_buffers_check_null(const void *input, size_t in_bytes, const void *output, size_t out_bytes)
+{
+    const bool no_input = !input && in_bytes > 0;
+    if (!no_input && (output || out_bytes == 0))
+        return TRV_OK;
+    return trv_fail(TRV_ERR_ARGUMENT, "the %s buffer is NULL, but the count is not 0", no_input ? "input" : "output");
 }
 
 /* Checks buffers for a vector or block of `part` bytes. input == output means in place. */
 static inline int trv_buffers_check(trv_collective_t collective, size_t part, int ranks, bool is_root,
                                     const void *input, const void *output)
 {
-    const bool no_input = !input && trv_input_bytes(collective, part, ranks, is_root) > 0;
-    if (no_input || (!output && trv_output_bytes(collective, part, ranks, is_root) > 0))
-        return trv_fail(TRV_ERR_ARGUMENT, "the %s buffer is NULL, but the count is not 0",
-                        no_input ? "input" : "output");
-    if (input != output && trv_buffers_overlap(collective, part, ranks, is_root, input, output))
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "input and output overlap; they must be disjoint, or the same address for a call "
-                        "in place");
-    return TRV_OK;
+    const int rc = trv_buffers_check_null(input, trv_input_bytes(collective, part, ranks, is_root), output,
+                                          trv_output_bytes(collective, part, ranks, is_root));
+    if (!rc && input != output && trv_buffers_overlap(collective, part, ranks, is_root, input, output))
+        return trv_fail_overlap();
+    return rc;
 }
 
 #endif

@@ -13,7 +13,7 @@
 #include "execute/run/plan.h"
 #include "schedule/collective.h"
 
-enum { FIELD_COUNT, FIELD_SIZE, FIELD_SIGNATURE, FIELD_COLLECTIVE, FIELD_SCHEDULE, FIELD_CHUNK };
+enum { FIELD_COUNT, FIELD_SIZE, FIELD_SIGNATURE, FIELD_COLLECTIVE, FIELD_SCHEDULE, FIELD_BLOCKS, FIELD_CHUNK };
 
 static uint64_t hash(const char *text, uint64_t seed) { return trv_hash(seed ^ TRV_HASH_SEED, text, strlen(text)); }
 
@@ -57,6 +57,7 @@ int trv_check_start(trv_plan_t *plan)
     check->mine[0][FIELD_SIGNATURE] = signature;
     check->mine[0][FIELD_COLLECTIVE] = plan->collective;
     check->mine[0][FIELD_SCHEDULE] = schedule_hash(plan->schedule);
+    check->mine[0][FIELD_BLOCKS] = trv_blocks_hash(plan);
     check->mine[0][FIELD_CHUNK] = plan->chunk_elements;
     memcpy(check->mine[1], check->mine[0], sizeof check->mine[1]);
     check->distance = 1;
@@ -71,6 +72,7 @@ static int compare_fields(const trv_check_t *check)
                                                        "the element type or operation",
                                                        "the collective",
                                                        "the schedule (algorithm or torus)",
+                                                       "the sizes of the blocks",
                                                        "the size of chunks"};
     for (int f = 0; f < TRV_CHECK_FIELDS; f++) {
         unsigned long long min = check->mine[0][f], max = check->mine[1][f];

@@ -94,21 +94,15 @@ void trv_plan_describe(const trv_plan_t *plan, char *text, size_t size)
 
 /* ---- Sizes ------------------------------------------------------------------------------------------------------- */
 
-static size_t bytes_of_sends(const trv_sized_t *sized)
-{
-    size_t bytes = 0;
-    for (int i = 0; i < sized->program->sends; i++)
-        bytes += sized->sent[i];
-    return bytes;
-}
-
 size_t trv_plan_bytes_sent(const trv_plan_t *plan)
 {
     size_t bytes = 0;
+    if (!trv_plan_check(plan) && plan->unequal)
+        return plan->blocks->bytes_sent;
     for (int s = 0; !trv_plan_check(plan) && s < plan->streams; s++) {
-        bytes += bytes_of_sends(&plan->sized[2 * s + 1]);
+        bytes += trv_sized_bytes_sent(&plan->sized[2 * s + 1]);
         if (plan->chunks > 1)
-            bytes += (plan->chunks - 1) * bytes_of_sends(&plan->sized[2 * s]);
+            bytes += (plan->chunks - 1) * trv_sized_bytes_sent(&plan->sized[2 * s]);
     }
     return bytes;
 }
@@ -121,5 +115,5 @@ size_t trv_plan_memory_bytes(const trv_plan_t *plan)
     for (int s = 0; !trv_plan_check(plan) && s < plan->streams; s++)
         bytes += sizeof(trv_program_t) + trv_program_memory_bytes(&plan->compiled->program[s]) +
                  trv_sized_memory_bytes(&plan->sized[2 * s]) + trv_sized_memory_bytes(&plan->sized[2 * s + 1]);
-    return bytes;
+    return bytes > 0 && plan->blocks ? bytes + trv_blocks_memory_bytes(plan->blocks) : bytes;
 }

@@ -136,14 +136,14 @@ static int perform_stretch(trv_plan_t *plan, const trv_lane_t *lane, const trv_p
 static int perform_run(trv_plan_t *plan, const trv_lane_t *lane, const trv_piece_t *piece, size_t first, size_t count)
 {
     const trv_sized_t *sized = lane->sized;
-    const size_t block = sized->length, end = first + count;
+    const size_t end = first + count;
     int rc = 0;
     if (count == 0)
         return 0;
-    if (!sized->blocks || first / block == (end - 1) / block || !touches_user(sized->program, piece))
+    if (!sized->blocks || end <= trv_block_end(sized, first) || !touches_user(sized->program, piece))
         return perform_stretch(plan, lane, piece, first, count, 0);
     for (size_t at = first; !rc && at < end;) {
-        const size_t remaining = end - at, whole = block - at % block, step = remaining < whole ? remaining : whole;
+        const size_t block_end = trv_block_end(sized, at), step = (block_end < end ? block_end : end) - at;
         rc = perform_stretch(plan, lane, piece, at, step, (at - first) * sized->element_size);
         at += step;
     }

@@ -78,7 +78,7 @@ static int check_arguments(const trv_schedule_t *schedule, int rank, size_t coun
     return 0;
 }
 
-static void set_chunks(trv_plan_t *plan)
+void trv_plan_set_chunks(trv_plan_t *plan)
 {
     const size_t window = (size_t)(plan->lanes_max / plan->streams);
     plan->chunk_elements = trv_chunk_elements(plan->schedule, plan->count, plan->element_size,
@@ -103,7 +103,7 @@ static int allocate_sizes(trv_plan_t *plan)
         bounds = max_int(bounds, program->walk_bounds);
         containers = max_int(containers, program->containers);
         for (int last = 0; !rc && last < 2; last++)
-            rc = trv_sized_create(&plan->sized[2 * s + last], program);
+            rc = trv_sized_create(&plan->sized[2 * s + last], program, false);
     }
     if (rc)
         return rc;
@@ -160,12 +160,13 @@ static int count_lanes(trv_plan_t *plan)
     return 0;
 }
 
-/* Sets the count and computes the sizes of the programs for it. */
-static void set_count(trv_plan_t *plan, size_t count)
+/* Sets the count, of equal blocks, and computes the sizes of the programs for it. */
+void trv_plan_set_count(trv_plan_t *plan, size_t count)
 {
     plan->count = count;
+    plan->unequal = false;
     plan->starts = 0;
-    set_chunks(plan);
+    trv_plan_set_chunks(plan);
     plan->lane_scratch_bytes = 0;
     for (int i = 0; i < 2 * plan->streams; i++) {
         const bool last = i % 2;
@@ -235,7 +236,7 @@ static int plan_create(trv_plan_t **plan, const trv_schedule_t *schedule, int ra
     if (!rc && trv_collective_shape(created->collective)->exchanges)
         rc = number_blocks(created);
     if (!rc) {
-        set_count(created, count);
+        trv_plan_set_count(created, count);
         rc = open_transport(created);
     }
     if (rc)
@@ -325,6 +326,7 @@ void trv_plan_destroy(trv_plan_t *plan)
         plan->transport.close(plan->transport.context, plan->handle);
     for (int i = 0; plan->sized && i < 2 * plan->streams; i++)
         trv_sized_clear(&plan->sized[i]);
+    trv_blocks_destroy(plan->blocks);
     trv_compiled_release(plan->compiled);
     free(plan->sized);
     free(plan->block[TRV_AT_INPUT]);
@@ -365,17 +367,22 @@ static int set_buffers(trv_plan_t *plan, const void *input, void *output)
         plan->input = (const char *)input + own;
     if (in_place && shape->before == TRV_ROOT && shape->after == TRV_OWNER && plan->is_root)
         plan->output = (char *)output + own;
+    plan->copied_output = NULL;
     plan->scratch_bytes -= plan->copy_bytes;
     plan->copy_bytes = in_place && shape->exchanges ? part * (size_t)plan->ranks : 0;
     plan->scratch_bytes += plan->copy_bytes;
     return 0;
 }
 
-/* Copies the input of an All-to-All in place, of which the output overwrites blocks before they are sent. */
-static void copy_input(trv_plan_t *plan)
+/* Copies the input of an All-to-All in place, of which the output overwrites blocks before they are sent; or replaces an
+ * output that overlaps blocks of the input of other ranks. */
+static void use_copy(trv_plan_t *plan)
 {
-    if (plan->copy_bytes > 0)
-        plan->input = memcpy(plan->scratch + plan->scratch_bytes - plan->copy_bytes, plan->input, plan->copy_bytes);
+    char *copy = plan->scratch + plan->scratch_bytes - plan->copy_bytes;
+    if (plan->copied_output)
+        plan->output = copy;
+    else if (plan->copy_bytes > 0)
+        plan->input = memcpy(copy, plan->input, plan->copy_bytes);
 }
 
 static int start_lanes(trv_plan_t *plan)
@@ -383,7 +390,7 @@ static int start_lanes(trv_plan_t *plan)
     int rc = scratch_acquire(plan);
     if (rc)
         return rc;
-    copy_input(plan);
+    use_copy(plan);
     plan->state = TRV_PLAN_RUNNING;
     plan->starts += plan->starts < 2;
     trv_run_start(plan);
@@ -393,11 +400,12 @@ static int start_lanes(trv_plan_t *plan)
 int trv_plan_start(trv_plan_t *plan, const void *input, void *output)
 {
     int rc = trv_plan_check(plan);
+    if (!rc && plan->unequal)
+        return trv_plan_start_blocks(plan, plan->blocks->count, plan->blocks->displacement, input, output);
     return rc ? rc : trv_plan_start_count(plan, plan->count, input, output);
 }
 
-/* Checks whether the plan can run, and prepares it for the count. */
-static int prepare_start(trv_plan_t *plan, size_t count)
+int trv_plan_check_startable(const trv_plan_t *plan)
 {
     int rc = trv_plan_check(plan);
     if (rc)
@@ -406,25 +414,29 @@ static int prepare_start(trv_plan_t *plan, size_t count)
         return trv_fail(TRV_ERR_STATE, "the plan is running; wait for it before starting it again");
     if (plan->state == TRV_PLAN_FAILED)
         return trv_fail(TRV_ERR_STATE, "the plan failed earlier; destroy it and create a new one");
-    if (count != plan->count)
-        rc = trv_count_check(plan->collective, &plan->elements, count, plan->ranks);
-    if (!rc && count != plan->count)
-        set_count(plan, count);
-    return rc;
+    return 0;
 }
 
 int trv_plan_start_count(trv_plan_t *plan, size_t count, const void *input, void *output)
 {
-    int rc = prepare_start(plan, count);
+    int rc = trv_plan_check_startable(plan);
+    if (!rc && (count != plan->count || plan->unequal)) {
+        rc = trv_count_check(plan->collective, &plan->elements, count, plan->ranks);
+        if (!rc)
+            trv_plan_set_count(plan, count);
+    }
     if (!rc)
         rc = set_buffers(plan, input, output);
-    if (rc)
-        return rc;
+    return rc ? rc : trv_plan_begin(plan);
+}
+
+int trv_plan_begin(trv_plan_t *plan)
+{
     plan->input_ready = plan->streamed ? 0 : SIZE_MAX;
     if (!plan->options.check)
         return start_lanes(plan);
     plan->state = TRV_PLAN_CHECKING;
-    rc = trv_check_start(plan);
+    const int rc = trv_check_start(plan);
     return rc ? plan_fail(plan, rc) : 0;
 }
 
@@ -449,6 +461,8 @@ static int plan_progress(trv_plan_t *plan, bool *progressed)
     if (rc >= 0 && plan->state == TRV_PLAN_RUNNING) {
         rc = trv_run_progress(plan, progressed);
         if (rc > 0) {
+            if (plan->copied_output)
+                memcpy(plan->copied_output, plan->output, plan->copy_bytes);
             scratch_release(plan);
             plan->state = TRV_PLAN_IDLE;
         }

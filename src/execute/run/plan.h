@@ -12,6 +12,7 @@
 #include "execute/compile/program.h"
 #include "execute/compile/size.h"
 #include "execute/compile/walk.h"
+#include "execute/run/ranges.h"
 
 /* The readiness entry of a lane's stage (paper appendix D): one bit per outstanding receive, valid for one generation
  * of the lane's buffers, that is, for one chunk of one run. The stage's work can be executed when no bit is set. */
@@ -46,7 +47,7 @@ typedef enum trv_plan_state {
 } trv_plan_state_t;
 
 /* The values that the ranks compare before a run in debug mode, see check.c. */
-enum { TRV_CHECK_FIELDS = 6 };
+enum { TRV_CHECK_FIELDS = 7 };
 typedef struct trv_check {
     uint64_t mine[2][TRV_CHECK_FIELDS]; /* minimum and maximum of every field so far */
     uint64_t received[2][TRV_CHECK_FIELDS], sent[2][TRV_CHECK_FIELDS];
@@ -61,6 +62,23 @@ typedef struct trv_compiled {
     int streams;
 } trv_compiled_t;
 
+/* The sizes of a lane's program for its chunk of blocks of different sizes. */
+typedef struct trv_lane_blocks {
+    trv_sized_t sized;
+    bool set;     /* `sized` has the sizes for … */
+    size_t chunk; /* … this chunk */
+} trv_lane_blocks_t;
+
+/* Blocks of different sizes (unequal.c), from the first start with such blocks on. */
+typedef struct trv_plan_blocks {
+    size_t *count, *displacement; /* per block, in elements */
+    trv_range_t *range;           /* scratch buffer */
+    size_t extent;                /* elements of a buffer that contains all blocks */
+    trv_lane_blocks_t *lane;      /* per lane; the first `lanes` have been created */
+    int lanes;
+    size_t bytes_sent; /* in a run */
+} trv_plan_blocks_t;
+
 enum { TRV_PLAN_ALIVE = 0x7472766c, TRV_PLAN_DEAD = 0x64656164 };
 
 struct trv_plan {
@@ -70,7 +88,7 @@ struct trv_plan {
     int rank, ranks;
     trv_collective_t collective;
     bool is_root;
-    size_t count, element_size;
+    size_t count, element_size; /* count: of the largest block, if blocks differ */
     trv_elements_t elements;
     trv_transport_t transport;
     bool opened;
@@ -84,8 +102,10 @@ struct trv_plan {
     int streams, window;           /* window: lanes per stream */
     size_t chunks, chunk_elements; /* elements of every chunk but the last */
     trv_compiled_t *compiled;
-    trv_sized_t *sized; /* [2 * stream + (1 for the last chunk)] */
-    trv_lane_t *lane;   /* lane w * streams + s takes chunks w, w + window, … of stream s */
+    trv_sized_t *sized; /* [2 * stream + (1 for the last chunk)], for equal blocks */
+    bool unequal;       /* the present sizes are those of `blocks` */
+    trv_plan_blocks_t *blocks;
+    trv_lane_t *lane; /* lane w * streams + s takes chunks w, w + window, … of stream s */
     int lanes, unfinished, lanes_max;
     int lane_sends, lane_receives; /* request slots of a lane, per stage */
     uint64_t *bits;                /* memory of all lanes' pending bits */
@@ -94,7 +114,8 @@ struct trv_plan {
     size_t scratch_capacity; /* of scratch_memory */
     char *scratch;           /* scratch of the present run, aligned; NULL: none */
     size_t scratch_bytes, lane_scratch_bytes;
-    size_t copy_bytes;        /* of scratch_bytes: a copy of the input, at the end; of an All-to-All in place */
+    size_t copy_bytes;        /* of scratch_bytes, at the end: a copy of the input of an All-to-All in place, or … */
+    char *copied_output;      /* … the output, which is copied to this address after the run; else NULL */
     const void **source;      /* array for the sources of any combine */
     trv_walk_t walk;          /* with arrays that are large enough for any walk */
     size_t *cursor;           /* per container */
@@ -135,6 +156,20 @@ void trv_compiled_release(trv_compiled_t *compiled);
 
 /* plan.c: an error unless the plan exists and was not destroyed (detected in debug builds). */
 int trv_plan_check(const trv_plan_t *plan);
+/* Also an error if it is running or has failed. */
+int trv_plan_check_startable(const trv_plan_t *plan);
+/* Sets the sizes of equal blocks. */
+void trv_plan_set_count(trv_plan_t *plan, size_t count);
+/* Sets only the chunks and lanes for plan->count. */
+void trv_plan_set_chunks(trv_plan_t *plan);
+/* Starts a run whose sizes and buffers are set. */
+int trv_plan_begin(trv_plan_t *plan);
+
+/* unequal.c: the sizes of a lane's program for a chunk; a hash of the blocks' sizes, 0 if they are equal; memory. */
+trv_sized_t *trv_blocks_size_lane(trv_plan_t *plan, int lane, size_t chunk);
+uint64_t trv_blocks_hash(const trv_plan_t *plan);
+size_t trv_blocks_memory_bytes(const trv_plan_blocks_t *blocks);
+void trv_blocks_destroy(trv_plan_blocks_t *blocks);
 
 /* run.c: trv_run_start starts all lanes. trv_run_progress returns 1 if the run is complete, 0 if it is not, or a
  * negative error; *progressed is set when any progress was made. */

@@ -30,8 +30,10 @@ static int receive_slot(const trv_plan_t *plan, const trv_lane_t *lane, int stag
 
 static int tag_of(const trv_plan_t *plan, const trv_lane_t *lane) { return plan->check_tags + lane->number; }
 
-static trv_sized_t *sized_of(const trv_plan_t *plan, const trv_lane_t *lane, size_t chunk)
+static trv_sized_t *sized_of(trv_plan_t *plan, const trv_lane_t *lane, size_t chunk)
 {
+    if (plan->unequal)
+        return trv_blocks_size_lane(plan, lane->number, chunk);
     return &plan->sized[2 * lane->stream + (chunk == plan->chunks - 1)];
 }
 

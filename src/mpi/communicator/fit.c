@@ -178,6 +178,30 @@ static int set_nodes(trv_mpi_fit_t *fit, unsigned shared_port, location_t *locat
     return trv_torus_init(&fit->network.torus, 1, &coordinates);
 }
 
+/* Fills fit->rank_at. `location`: the entry of every coordinate, in the order of fit->member. `sorted`: scratch memory for
+ * as many. */
+static int list_ranks(trv_mpi_fit_t *fit, const int *coordinate, int ranks, const location_t *location,
+                      location_t *sorted)
+{
+    const int each = fit->ranks_per_coordinate, coordinates = ranks / each;
+    int *found = calloc((size_t)coordinates, sizeof *found);
+    fit->rank_at = malloc((size_t)ranks * sizeof *fit->rank_at);
+    if (!found || !fit->rank_at) {
+        free(found);
+        return trv_fail_memory();
+    }
+    for (int p = 0; p < coordinates; p++)
+        sorted[p] = (location_t){.coordinate = location[p].machine_node, .rank = p};
+    qsort(sorted, (size_t)coordinates, sizeof *sorted, by_coordinate_only);
+    for (int r = 0; r < ranks; r++) {
+        const location_t key = {.coordinate = coordinate[r]};
+        const location_t *at = bsearch(&key, sorted, (size_t)coordinates, sizeof key, by_coordinate_only);
+        fit->rank_at[at->rank * each + found[at->rank]++] = r;
+    }
+    free(found);
+    return TRV_OK;
+}
+
 /* ---- The result -------------------------------------------------------------------------------------------------- */
 
 int trv_mpi_fit_init(trv_mpi_fit_t *fit, const trv_network_t *base, unsigned shared_port, const int *coordinate,
@@ -200,6 +224,8 @@ int trv_mpi_fit_init(trv_mpi_fit_t *fit, const trv_network_t *base, unsigned sha
         code = set_nodes(fit, shared_port, location, coordinates);
     for (int p = 0; code == TRV_OK && p < coordinates; p++)
         value[p] = location[p].rank;
+    if (code == TRV_OK && fit->ranks_per_coordinate > 1) /* at least half of `location` is not used */
+        code = list_ranks(fit, coordinate, ranks, location, location + coordinates);
     free(location);
     if (code == TRV_OK)
         fit->member = value;
@@ -215,5 +241,6 @@ void trv_mpi_fit_clear(trv_mpi_fit_t *fit)
     free(fit->member);
     free(fit->slow_link);
     free(fit->machine_node);
+    free(fit->rank_at);
     *fit = (trv_mpi_fit_t){.network = {TRV_NETWORK}};
 }

@@ -25,6 +25,7 @@ typedef struct trv_mpi_fit {
     unsigned shared_port;       /* bit d: both directions of dimension d share one port */
     int ranks_per_coordinate;
     int *member;       /* the lowest rank at every coordinate; network.torus.ranks entries */
+    int *rank_at;      /* several ranks per coordinate: all ranks, by coordinate and then ascending; else NULL */
     int *machine_node; /* for a set of nodes: the coordinate of every node in the larger network; else NULL */
     char reason[200];  /* for a set of nodes: the reason why it is no torus */
 } trv_mpi_fit_t;

@@ -140,6 +140,8 @@ static int fit_coordinates(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *me
     wiring->in_order = fit->ranks_per_coordinate == 1;
     for (int p = 0; wiring->in_order && p < fit->network.torus.ranks; p++)
         wiring->in_order = fit->member[p] == p;
+    if (wiring->node)
+        trv_mpi_node_set_layout(wiring->node, wiring->coordinate, fit->network.torus.ranks, fit->rank_at);
     return TRV_OK;
 }
 

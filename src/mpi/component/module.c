@@ -99,38 +99,28 @@ static bool is_internal(const trv_mpi_call_t *call)
     PERSISTENT_AS(Name, name, FORM, NULL,                                                                              \
                   trv_coll_request("MPIX_" #Name "_init", CALL(Name), comm, true, request, &code))
 
-/* Functions that are only counted: of collectives without schedules, and others that the component does not execute. */
+/* Functions that are only counted, of collectives without schedules. */
 #define COUNTED_BLOCKING(Name, name, NAME, FORM)    BLOCKING_AS(Name, name, FORM, TRV_MPI_NO_SCHEDULES, false)
 #define COUNTED_NONBLOCKING(Name, name, NAME, FORM) NONBLOCKING_AS(Name, name, FORM, TRV_MPI_NO_SCHEDULES, false)
 #define COUNTED_PERSISTENT(Name, name, NAME, FORM)  PERSISTENT_AS(Name, name, FORM, TRV_MPI_NO_SCHEDULES, false)
-#define NOT_EXECUTED                                "the component does not execute it"
-#define OTHER_BLOCKING(Name, name, NAME, FORM)      BLOCKING_AS(Name, name, FORM, NOT_EXECUTED, false)
-#define OTHER_NONBLOCKING(Name, name, NAME, FORM)   NONBLOCKING_AS(Name, name, FORM, NOT_EXECUTED, false)
-#define OTHER_PERSISTENT(Name, name, NAME, FORM)    PERSISTENT_AS(Name, name, FORM, NOT_EXECUTED, false)
 
 TRV_MPI_DISPATCHED(BLOCKING)
 TRV_MPI_BARRIER(BLOCKING)
 TRV_MPI_DISPATCHED(NONBLOCKING)
+TRV_MPI_BARRIER(NONBLOCKING)
 TRV_MPI_DISPATCHED(PERSISTENT)
+TRV_MPI_BARRIER(PERSISTENT)
 TRV_MPI_COUNTED(COUNTED_BLOCKING)
 TRV_MPI_COUNTED(COUNTED_NONBLOCKING)
 TRV_MPI_COUNTED(COUNTED_PERSISTENT)
-TRV_MPI_REDUCE_SCATTER(OTHER_BLOCKING)
-TRV_MPI_REDUCE_SCATTER(OTHER_NONBLOCKING)
-TRV_MPI_REDUCE_SCATTER(OTHER_PERSISTENT)
-TRV_MPI_BARRIER(OTHER_NONBLOCKING)
-TRV_MPI_BARRIER(OTHER_PERSISTENT)
 
 /* ---- Modules ----------------------------------------------------------------------------------------------------- */
 
 /* Calls `each` with the names of the module's functions, as Open MPI names their fields: those that dispatch, and those
  * that only count calls, which the module defines if this process counts. */
-#define ALL_FORMS(Name, name, NAME, FORM)     EACH(name) EACH(i##name) EACH(name##_init)
-#define BLOCKING_FORM(Name, name, NAME, FORM) EACH(name)
-#define OTHER_FORMS(Name, name, NAME, FORM)   EACH(i##name) EACH(name##_init)
-#define EACH_DISPATCHED                       TRV_MPI_DISPATCHED(ALL_FORMS) TRV_MPI_BARRIER(BLOCKING_FORM)
-
-#define EACH_COUNTED TRV_MPI_COUNTED(ALL_FORMS) TRV_MPI_REDUCE_SCATTER(ALL_FORMS) TRV_MPI_BARRIER(OTHER_FORMS)
+#define ALL_FORMS(Name, name, NAME, FORM) EACH(name) EACH(i##name) EACH(name##_init)
+#define EACH_DISPATCHED                   TRV_MPI_DISPATCHED(ALL_FORMS) TRV_MPI_BARRIER(ALL_FORMS)
+#define EACH_COUNTED                      TRV_MPI_COUNTED(ALL_FORMS)
 
 /* Removes the functions that only count calls. Whether a rank counts depends on its own log level, which must not
  * decide whether it uses the module. */

@@ -1,6 +1,7 @@
 /*
- * The blocking functions of the API: TRV_Allreduce, TRV_Bcast and the other collectives, their forms with large counts,
- * and TRV_Comm_set. A call for which no schedule runs uses the MPI library's collective.
+ * The blocking functions of the API: TRV_Allreduce, TRV_Bcast and the other collectives, and their forms with large
+ * counts, generated from the table in collectives.h; and TRV_Comm_set. A call for which no schedule runs uses the MPI
+ * library's collective.
  */
 #include <stdatomic.h>
 
@@ -28,123 +29,43 @@ static void log_intercommunicator(MPI_Comm comm)
         trv_mpi_log_line("intercommunicators: mpi (schedules need one group of ranks)");
 }
 
+/* Whether a call has no elements, so that no data is moved. Only collectives in which this does not depend on the rank:
+ * an empty call does not initialize the communicator. */
+static bool is_empty(const trv_mpi_call_t *call)
+{
+    const trv_mpi_movement_t *movement = call->movement;
+    if (trv_collective_has_root(trv_mpi_call_collective(call)) || trv_mpi_call_counts(call))
+        return false;
+    return movement ? movement->recvcount == 0 && (movement->sendcount == 0 || movement->sendbuf == MPI_IN_PLACE)
+                    : call->reduction->count == 0;
+}
+
 static int run_call(const trv_mpi_call_t *call, MPI_Comm comm)
 {
     int code;
-    const trv_mpi_span_t span = trv_mpi_span_begin(trv_collective_shape(trv_mpi_call_collective(call))->name);
+    if (is_empty(call) && comm != MPI_COMM_NULL && !trv_mpi_settings()->check)
+        return MPI_SUCCESS;
+    const trv_mpi_span_t span = trv_mpi_span_begin(
+        call->is_barrier ? "barrier" : trv_collective_shape(trv_mpi_call_collective(call))->name);
     if (!trv_mpi_dispatch(call, comm, &code)) {
         log_intercommunicator(comm);
-        code = call->movement ? trv_mpi_library_movement(call->movement, comm)
-                              : trv_mpi_library_run(call->reduction, comm);
+        code = trv_mpi_library_call(call, comm);
     }
     trv_mpi_span_end(span, "no schedule was decided");
     return code;
 }
 
-static int reduction(trv_collective_t collective, const void *sendbuf, void *recvbuf, MPI_Count count,
-                     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-    if (count == 0 && comm != MPI_COMM_NULL && !trv_mpi_settings()->check)
-        return MPI_SUCCESS; /* an empty call does not initialize the communicator */
-    const trv_mpi_reduction_t arguments = {collective, sendbuf, recvbuf, count, datatype, op, 0};
-    return run_call(&(trv_mpi_call_t){.reduction = &arguments}, comm);
-}
+#define BLOCKING_AS(NAME, Name, FORM, COUNT, DISPL)                                                                    \
+    int NAME(TRV_MPI_PARAMETERS_##FORM(COUNT, DISPL))                                                                  \
+    {                                                                                                                  \
+        return run_call(&(const trv_mpi_call_t)TRV_MPI_CALL_##Name, comm);                                             \
+    }
+#define BLOCKING(Name, name, NAME, FORM) BLOCKING_AS(TRV_##Name, Name, FORM, int, int)
+#define LARGE(Name, name, NAME, FORM)    BLOCKING_AS(TRV_##Name##_c, Name, FORM, MPI_Count, MPI_Aint)
 
-int TRV_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                    MPI_Comm comm)
-{
-    return reduction(TRV_ALLREDUCE, sendbuf, recvbuf, count, datatype, op, comm);
-}
-
-int TRV_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
-{
-    return reduction(TRV_ALLREDUCE, sendbuf, recvbuf, count, datatype, op, comm);
-}
-
-int TRV_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
-                               MPI_Op op, MPI_Comm comm)
-{
-    return reduction(TRV_REDUCE_SCATTER, sendbuf, recvbuf, recvcount, datatype, op, comm);
-}
-
-int TRV_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount, MPI_Datatype datatype, MPI_Op op,
-                             MPI_Comm comm)
-{
-    return reduction(TRV_REDUCE_SCATTER, sendbuf, recvbuf, recvcount, datatype, op, comm);
-}
-
-int TRV_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-                    MPI_Datatype recvtype, MPI_Comm comm)
-{
-    if (recvcount == 0 && (sendcount == 0 || sendbuf == MPI_IN_PLACE) && comm != MPI_COMM_NULL &&
-        !trv_mpi_settings()->check)
-        return MPI_SUCCESS;
-    const trv_mpi_movement_t gather = {TRV_ALLGATHER, sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype, 0};
-    return run_call(&(trv_mpi_call_t){.movement = &gather}, comm);
-}
-
-int TRV_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                  MPI_Datatype recvtype, MPI_Comm comm)
-{
-    return TRV_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
-
-int TRV_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
-{
-    return run_call(&(const trv_mpi_call_t)TRV_MPI_CALL_Bcast, comm);
-}
-
-int TRV_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
-{
-    return TRV_Bcast_c(buffer, count, datatype, root, comm);
-}
-
-int TRV_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
-                 MPI_Comm comm)
-{
-    return run_call(&(const trv_mpi_call_t)TRV_MPI_CALL_Reduce, comm);
-}
-
-int TRV_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm)
-{
-    return TRV_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
-}
-
-int TRV_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-                 MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-    return run_call(&(const trv_mpi_call_t)TRV_MPI_CALL_Gather, comm);
-}
-
-int TRV_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-               MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-    return TRV_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-
-int TRV_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-                  MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-    return run_call(&(const trv_mpi_call_t)TRV_MPI_CALL_Scatter, comm);
-}
-
-int TRV_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                MPI_Datatype recvtype, int root, MPI_Comm comm)
-{
-    return TRV_Scatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
-}
-
-int TRV_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-                   MPI_Datatype recvtype, MPI_Comm comm)
-{
-    return run_call(&(const trv_mpi_call_t)TRV_MPI_CALL_Alltoall, comm);
-}
-
-int TRV_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf, int recvcount,
-                 MPI_Datatype recvtype, MPI_Comm comm)
-{
-    return TRV_Alltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
-}
+TRV_MPI_DISPATCHED(BLOCKING)
+TRV_MPI_DISPATCHED(LARGE)
+TRV_MPI_BARRIER(BLOCKING)
 
 int TRV_Comm_set(MPI_Comm comm, const char *torus, const char *algorithm)
 {

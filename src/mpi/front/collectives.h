@@ -15,23 +15,22 @@
 
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
-/* Collectives that are dispatched. MPI_Barrier is one, too, but has no functions _c. MPI_Reduce_scatter is dispatched by
- * the preload libraries if all counts are equal. */
+/* Collectives that are dispatched. MPI_Barrier is one, too, but has no functions _c. */
 #define TRV_MPI_DISPATCHED(each)                                                                                       \
     each(Allreduce, allreduce, ALLREDUCE, REDUCTION)                                                                   \
         each(Reduce_scatter_block, reduce_scatter_block, REDUCE_SCATTER_BLOCK, REDUCTION)                              \
             each(Allgather, allgather, ALLGATHER, GATHER) each(Bcast, bcast, BCAST, BROADCAST)                         \
                 each(Reduce, reduce, REDUCE, REDUCTION_ROOT) each(Gather, gather, GATHER, GATHER_ROOT)                 \
-                    each(Scatter, scatter, SCATTER, GATHER_ROOT) each(Alltoall, alltoall, ALLTOALL, GATHER)
-#define TRV_MPI_REDUCE_SCATTER(each) each(Reduce_scatter, reduce_scatter, REDUCE_SCATTER, REDUCTION_COUNTS)
-#define TRV_MPI_BARRIER(each)        each(Barrier, barrier, BARRIER, BARRIER)
+                    each(Scatter, scatter, SCATTER, GATHER_ROOT) each(Alltoall, alltoall, ALLTOALL, GATHER)            \
+                        each(Reduce_scatter, reduce_scatter, REDUCE_SCATTER, REDUCTION_COUNTS)                         \
+                            each(Allgatherv, allgatherv, ALLGATHERV, GATHERV)
+#define TRV_MPI_BARRIER(each) each(Barrier, barrier, BARRIER, BARRIER)
 
 /* Collectives for which Trivance has no schedules: they are only counted. */
 #define TRV_MPI_COUNTED(each)                                                                                          \
     each(Scan, scan, SCAN, REDUCTION) each(Exscan, exscan, EXSCAN, REDUCTION)                                          \
         each(Gatherv, gatherv, GATHERV, GATHERV_ROOT) each(Scatterv, scatterv, SCATTERV, SCATTERV_ROOT)                \
-            each(Allgatherv, allgatherv, ALLGATHERV, GATHERV) each(Alltoallv, alltoallv, ALLTOALLV, ALLTOALLV)         \
-                each(Alltoallw, alltoallw, ALLTOALLW, ALLTOALLW)
+            each(Alltoallv, alltoallv, ALLTOALLV, ALLTOALLV) each(Alltoallw, alltoallw, ALLTOALLW, ALLTOALLW)
 #define TRV_MPI_NEIGHBOR(each)                                                                                         \
     each(Neighbor_allgather, neighbor_allgather, NEIGHBOR_ALLGATHER, GATHER)                                           \
         each(Neighbor_allgatherv, neighbor_allgatherv, NEIGHBOR_ALLGATHERV, GATHERV)                                   \
@@ -119,7 +118,7 @@
     {                                                                                                                  \
         .movement = &(const trv_mpi_movement_t)                                                                        \
         {                                                                                                              \
-            TRV_BROADCAST, MPI_IN_PLACE, buffer, 0, count, MPI_DATATYPE_NULL, datatype, root                           \
+            TRV_BROADCAST, MPI_IN_PLACE, buffer, 0, count, MPI_DATATYPE_NULL, datatype, root, NULL                     \
         }                                                                                                              \
     }
 /* The arguments of the form GATHER or GATHER_ROOT. */
@@ -127,19 +126,41 @@
     {                                                                                                                  \
         .movement = &(const trv_mpi_movement_t)                                                                        \
         {                                                                                                              \
-            COLLECTIVE, sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype, ROOT                               \
+            COLLECTIVE, sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype, ROOT, NULL                         \
         }                                                                                                              \
     }
 #define TRV_MPI_CALL_Allgather TRV_MPI_CALL_MOVEMENT(TRV_ALLGATHER, 0)
-#define TRV_MPI_CALL_Gather    TRV_MPI_CALL_MOVEMENT(TRV_GATHER, root)
-#define TRV_MPI_CALL_Scatter   TRV_MPI_CALL_MOVEMENT(TRV_SCATTER, root)
-#define TRV_MPI_CALL_Alltoall  TRV_MPI_CALL_MOVEMENT(TRV_ALLTOALL, 0)
+#define TRV_MPI_CALL_Reduce_scatter                                                                                    \
+    {                                                                                                                  \
+        .reduction = &(const trv_mpi_reduction_t){TRV_REDUCE_SCATTER, sendbuf, recvbuf, 0, datatype, op, 0},           \
+        .counts = &(const trv_mpi_counts_t)                                                                            \
+        {                                                                                                              \
+            recvcounts, NULL, sizeof *recvcounts, 0                                                                    \
+        }                                                                                                              \
+    }
+#define TRV_MPI_CALL_Allgatherv                                                                                        \
+    {                                                                                                                  \
+        .movement = &(const trv_mpi_movement_t)                                                                        \
+        {                                                                                                              \
+            TRV_ALLGATHER, sendbuf, recvbuf, sendcount, 0, sendtype, recvtype, 0, &(const trv_mpi_counts_t)            \
+            {                                                                                                          \
+                recvcounts, displs, sizeof *recvcounts, sizeof *displs                                                 \
+            }                                                                                                          \
+        }                                                                                                              \
+    }
+#define TRV_MPI_CALL_Gather   TRV_MPI_CALL_MOVEMENT(TRV_GATHER, root)
+#define TRV_MPI_CALL_Scatter  TRV_MPI_CALL_MOVEMENT(TRV_SCATTER, root)
+#define TRV_MPI_CALL_Alltoall TRV_MPI_CALL_MOVEMENT(TRV_ALLTOALL, 0)
 #define TRV_MPI_CALL_Barrier                                                                                           \
     {                                                                                                                  \
-        .reduction = &(const trv_mpi_reduction_t)                                                                      \
-        {                                                                                                              \
-            TRV_ALLREDUCE, &(unsigned char){0}, &(unsigned char){0}, 1, MPI_BYTE, MPI_BOR, 0                           \
-        }                                                                                                              \
+        .reduction = &(const trv_mpi_reduction_t){TRV_ALLREDUCE,                                                       \
+                                                  &(unsigned char){0},                                                 \
+                                                  &(unsigned char){0},                                                 \
+                                                  1,                                                                   \
+                                                  MPI_BYTE,                                                            \
+                                                  MPI_BOR,                                                             \
+                                                  0},                                                                  \
+        .is_barrier = true                                                                                             \
     }
 
 #endif

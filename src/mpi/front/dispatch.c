@@ -65,30 +65,47 @@ static void buffers_of(const trv_mpi_call_t *call, int rank, const void **input,
     *output = reduction->collective != TRV_REDUCE || rank == reduction->root ? reduction->output : NULL;
 }
 
-/* Checks buffers as buffers_of returns them. `sends`, `receives`: whether the rank has an input and an output;
- * `may_be_null`: whether their addresses may be NULL nevertheless. */
-static int check_buffers(const void *input, const void *output, bool sends, bool receives, bool may_be_null)
+/* Checks buffers as buffers_of returns them, of a rank with this input and output. `may_be_null`: whether their addresses
+ * may be NULL nevertheless. */
+static int check_buffers(const trv_mpi_arguments_t *arguments, int rank, int ranks, const void *input,
+                         const void *output, bool may_be_null)
 {
+    const trv_collective_shape_t *shape = trv_collective_shape(arguments->collective);
+    const bool has_output = shape->after != TRV_ROOT || trv_mpi_is_root(arguments, rank);
+    const bool sends = trv_mpi_input_bytes(arguments, rank, ranks) > 0;
+    const bool receives = trv_mpi_output_bytes(arguments, rank, ranks) > 0;
     if (output == MPI_IN_PLACE)
         return trv_fail(TRV_ERR_ARGUMENT,
                         "the receive buffer is MPI_IN_PLACE; only the send buffer may be MPI_IN_PLACE (of MPI_Scatter "
                         "the root's receive buffer)"),
                MPI_ERR_BUFFER;
-    if (input == MPI_IN_PLACE && !receives)
+    if (input == MPI_IN_PLACE && !has_output)
         return trv_fail(TRV_ERR_ARGUMENT, "the send buffer is MPI_IN_PLACE; in this collective only that of the root "
                                           "may be MPI_IN_PLACE"),
                MPI_ERR_BUFFER;
-    if (!may_be_null && ((sends && !input) || (receives && !output)))
+    if (!may_be_null && ((sends && (input == MPI_IN_PLACE ? !output : !input)) || (receives && !output)))
         return trv_fail(TRV_ERR_ARGUMENT, "a buffer is NULL although the count is not 0"), MPI_ERR_BUFFER;
     return MPI_SUCCESS;
 }
 
-static int read_reduction(const trv_mpi_call_t *call, int rank, trv_mpi_arguments_t *arguments)
+/* Sets the blocks of a Reduce-Scatter with a count per rank. MPI_SUCCESS or an error class. */
+static int read_counts(const trv_mpi_counts_t *counts, int ranks, trv_mpi_arguments_t *arguments)
+{
+    trv_mpi_blocks_t *blocks;
+    int code = trv_mpi_blocks_create(&blocks, counts, ranks, 1, 1, arguments->elements.size);
+    if (code == MPI_SUCCESS)
+        trv_mpi_arguments_set_blocks(arguments, blocks, ranks);
+    return code;
+}
+
+static int read_reduction(const trv_mpi_call_t *call, int rank, int ranks, trv_mpi_arguments_t *arguments)
 {
     const trv_mpi_reduction_t *reduction = call->reduction;
     const void *input;
     void *output;
     int code = trv_mpi_arguments(reduction, arguments);
+    if (code == MPI_SUCCESS && call->counts)
+        code = read_counts(call->counts, ranks, arguments);
     const bool is_local = code == MPI_SUCCESS && arguments->elements.reducer == TRV_MPI_LOCAL;
     const char *reason = is_local && trv_mpi_is_drop_in() ? reason_of_drop_in(reduction) : NULL;
     if (reason) {
@@ -98,36 +115,58 @@ static int read_reduction(const trv_mpi_call_t *call, int rank, trv_mpi_argument
     if (code != MPI_SUCCESS || arguments->count == 0)
         return code;
     buffers_of(call, rank, &input, &output);
-    const bool receives = reduction->collective != TRV_REDUCE || rank == reduction->root;
     const bool may_be_null = arguments->elements.reducer == TRV_MPI_LIBRARY; /* a type may have absolute addresses */
-    return check_buffers(input, output, true, receives, may_be_null);
+    return check_buffers(arguments, rank, ranks, input, output, may_be_null);
 }
 
-static int read_movement(const trv_mpi_call_t *call, int rank, trv_mpi_arguments_t *arguments, bool *contiguous)
+/* Reads the arguments of an AllGather with a count per rank. A rank whose blocks are not in sequence packs them, and
+ * also one with a buffer on a GPU, if blocks have different sizes. */
+static int read_blocks(const trv_mpi_movement_t *movement, int rank, int ranks, trv_mpi_arguments_t *arguments,
+                       bool *contiguous)
+{
+    trv_mpi_blocks_t *blocks;
+    int code = trv_mpi_movement_measure_blocks(movement, rank, ranks, &blocks, contiguous);
+    *arguments = trv_mpi_byte_arguments(TRV_ALLGATHER, 0, 0);
+    if (!blocks)
+        return code;
+    const bool in_sequence = blocks->in_sequence;
+    trv_mpi_arguments_set_blocks(arguments, blocks, ranks);
+    if (arguments->unequal && *contiguous)
+        *contiguous = !trv_mpi_on_device(movement->sendbuf, movement->recvbuf);
+    else if (!arguments->unequal)
+        *contiguous = *contiguous && in_sequence;
+    if (arguments->unequal && !*contiguous)
+        arguments->blocks->displacement = NULL; /* of the packed blocks */
+    return code;
+}
+
+static int read_movement(const trv_mpi_call_t *call, int rank, int ranks, trv_mpi_arguments_t *arguments,
+                         bool *contiguous)
 {
     const trv_mpi_movement_t *movement = call->movement;
-    const trv_collective_shape_t *shape = trv_collective_shape(movement->collective);
-    const bool is_root = rank == movement->root;
     const void *input;
     void *output;
     size_t bytes = 0;
-    int code = trv_mpi_movement_measure(movement, rank, &bytes, contiguous);
-    *arguments = trv_mpi_byte_arguments(movement->collective, movement->root, bytes);
-    if (code != MPI_SUCCESS || bytes == 0)
+    int code = movement->counts ? read_blocks(movement, rank, ranks, arguments, contiguous)
+                                : trv_mpi_movement_measure(movement, rank, &bytes, contiguous);
+    if (!movement->counts)
+        *arguments = trv_mpi_byte_arguments(movement->collective, movement->root, bytes);
+    if (code != MPI_SUCCESS || arguments->count == 0)
         return code;
+    bytes = arguments->blocks ? arguments->blocks->largest : arguments->count;
     if (bytes > INT_MAX && trv_mpi_is_drop_in()) {
         arguments->elements.reducer = TRV_MPI_LIBRARY;
         arguments->elements.reason = trv_collective_has_blocks(movement->collective) ? "blocks of more than 2 GiB"
                                                                                      : "vectors of more than 2 GiB";
     }
     buffers_of(call, rank, &input, &output);
-    const bool sends = shape->before != TRV_ROOT || is_root, receives = shape->after != TRV_ROOT || is_root;
-    return check_buffers(input, output, sends, receives, !*contiguous);
+    return check_buffers(arguments, rank, ranks, input, output, !*contiguous);
 }
 
 /* Converts the arguments of a call; arguments->elements.reducer is TRV_MPI_LIBRARY if no schedule can execute it.
  * *contiguous is false if this rank's types of a collective that moves data have gaps. Returns MPI_SUCCESS, or the error
- * class of invalid arguments with the message in trv_last_error(). */
+ * class of invalid arguments with the message in trv_last_error(); MPI_ERR_NO_MEM: no memory for block sizes. The caller
+ * clears the arguments. */
 static int read_call(const trv_mpi_call_t *call, int rank, int ranks, trv_mpi_arguments_t *arguments, bool *contiguous)
 {
     *arguments = trv_mpi_byte_arguments(trv_mpi_call_collective(call), 0, 0);
@@ -136,7 +175,8 @@ static int read_call(const trv_mpi_call_t *call, int rank, int ranks, trv_mpi_ar
                                   call->movement ? call->movement->root : call->reduction->root, ranks);
     if (code != MPI_SUCCESS)
         return code;
-    return call->movement ? read_movement(call, rank, arguments, contiguous) : read_reduction(call, rank, arguments);
+    return call->movement ? read_movement(call, rank, ranks, arguments, contiguous)
+                          : read_reduction(call, rank, ranks, arguments);
 }
 
 /* ---- Decisions --------------------------------------------------------------------------------------------------- */
@@ -191,11 +231,12 @@ static int begin_buffers(trv_mpi_buffers_t *buffers, const trv_mpi_call_t *call,
 }
 
 static int run_schedule(trv_mpi_decision_t *decision, const trv_mpi_call_t *call, trv_mpi_state_t *state, size_t count,
-                        MPI_Datatype datatype, MPI_Op op, bool contiguous)
+                        trv_mpi_blocks_t *blocks, MPI_Datatype datatype, MPI_Op op, bool contiguous)
 {
     trv_mpi_buffers_t buffers;
     decision = trv_mpi_decision_at_root(decision, state, trv_mpi_call_root(call));
-    trv_mpi_operation_t *operation = decision ? trv_mpi_decision_take(decision, state, count, datatype, op) : NULL;
+    trv_mpi_operation_t *operation = decision ? trv_mpi_decision_take(decision, state, count, blocks, datatype, op)
+                                              : NULL;
     if (!operation)
         return trv_mpi_class(trv_mpi_state_fail_memory(state));
     operation->tally = trv_mpi_log_row(operation->tally);
@@ -209,40 +250,55 @@ static int run_schedule(trv_mpi_decision_t *decision, const trv_mpi_call_t *call
     return code < 0 ? trv_mpi_class(code) : trv_mpi_alias_class(contiguous ? buffers.alias : TRV_MPI_APART);
 }
 
-/* The slow path: validates the arguments, and finds or makes the decision. Return value and *code are those of
- * trv_mpi_dispatch. */
-static bool dispatch_checked(const trv_mpi_call_t *call, trv_mpi_state_t *state, int *code)
+/* Finds or makes the decision for a call with valid arguments, and runs it. */
+static bool dispatch_arguments(const trv_mpi_call_t *call, trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
+                               bool contiguous, int *code)
 {
-    trv_mpi_arguments_t arguments;
-    bool contiguous;
     const void *input;
     void *output;
-    *code = read_call(call, state->rank, state->ranks, &arguments, &contiguous);
     buffers_of(call, state->rank, &input, &output);
-    if (trv_mpi_settings()->check && *code == MPI_SUCCESS && contiguous && !call->count_list &&
-        arguments.elements.reducer != TRV_MPI_LIBRARY)
-        *code = trv_mpi_alias_class(trv_mpi_alias(&arguments, state->rank, state->ranks, input, output));
-    if (trv_mpi_settings()->check)
-        *code = trv_mpi_compare_calls(state, &arguments, call->count_list, *code);
-    if (*code != MPI_SUCCESS) /* drop-in: the MPI library reports invalid arguments by the program's error handler */
-        return !trv_mpi_is_drop_in() || trv_mpi_settings()->check;
-    if (call->count_list)
-        return false;
-    if (arguments.count == 0)
-        return !trv_mpi_is_drop_in();
-    trv_mpi_decision_t *decision = trv_mpi_get_decision(state, &arguments, is_on_device(input, output), code);
+    trv_mpi_decision_t *decision = trv_mpi_get_decision(state, arguments, is_on_device(input, output), code);
     if (!decision)
         return *code != MPI_SUCCESS;
     if (!decision->spec.schedule) {
         trv_mpi_operation_t fallback = decision->mpi; /* a copy: other threads and duplicates use the original */
         fallback.state = state;
         fallback.tally = trv_mpi_log_row(fallback.tally);
-        fallback.arguments.count = arguments.count;
+        fallback.arguments.count = arguments->count;
+        fallback.arguments.blocks = arguments->blocks;
         trv_mpi_operation_count(&fallback);
         return false;
     }
-    *code = run_schedule(decision, call, state, arguments.count, arguments.datatype, arguments.op, contiguous);
+    *code = run_schedule(decision, call, state, arguments->count, arguments->blocks, arguments->datatype, arguments->op,
+                         contiguous);
     return true;
+}
+
+/* The slow path: validates the arguments, and finds or makes the decision. Return value and *code are those of
+ * trv_mpi_dispatch. */
+static bool dispatch_checked(const trv_mpi_call_t *call, trv_mpi_state_t *state, int *code)
+{
+    trv_mpi_arguments_t arguments;
+    bool contiguous, executed;
+    const void *input;
+    void *output;
+    *code = read_call(call, state->rank, state->ranks, &arguments, &contiguous);
+    buffers_of(call, state->rank, &input, &output);
+    const bool compared = trv_mpi_settings()->check, no_memory = *code == MPI_ERR_NO_MEM;
+    if (compared && *code == MPI_SUCCESS && contiguous && arguments.elements.reducer != TRV_MPI_LIBRARY)
+        *code = trv_mpi_alias_class(trv_mpi_alias(&arguments, state->rank, state->ranks, input, output));
+    if (compared)
+        *code = trv_mpi_compare_calls(state, &arguments, *code);
+    if (no_memory && !compared) /* the other ranks may run a schedule */
+        trv_mpi_state_fail_memory(state);
+    if (*code != MPI_SUCCESS) /* drop-in: the MPI library reports invalid arguments by the program's error handler */
+        executed = !trv_mpi_is_drop_in() || compared || no_memory;
+    else if (arguments.count == 0)
+        executed = !trv_mpi_is_drop_in();
+    else
+        executed = dispatch_arguments(call, state, &arguments, contiguous, code);
+    trv_mpi_arguments_clear(&arguments);
+    return executed;
 }
 
 /* Whether the root and the buffers of a reduction are valid. If not, the slow path reports it. */
@@ -266,11 +322,12 @@ bool trv_mpi_dispatch(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
     }
     const trv_mpi_reduction_t *reduction = call->reduction;
     trv_mpi_decision_t *decision = NULL;
-    if (reduction && has_buffers(reduction, state) && !call->count_list && !trv_mpi_settings()->check)
+    if (reduction && has_buffers(reduction, state) && !call->counts && !trv_mpi_settings()->check)
         decision = trv_mpi_decision_find_by_handles(state, reduction);
     if (!decision || !decision->spec.schedule)
         return dispatch_checked(call, state, code);
-    *code = run_schedule(decision, call, state, (size_t)reduction->count, reduction->datatype, reduction->op, true);
+    *code = run_schedule(decision, call, state, (size_t)reduction->count, NULL, reduction->datatype, reduction->op,
+                         true);
     return true;
 }
 
@@ -283,6 +340,7 @@ bool trv_mpi_make_request_spec(const trv_mpi_call_t *call, int rank, int ranks, 
     *code = read_call(call, rank, ranks, &spec->arguments, &contiguous);
     buffers_of(call, rank, &spec->input, &spec->output);
     spec->packed = contiguous ? NULL : call->movement;
+    spec->is_barrier = call->is_barrier;
     return *code == MPI_SUCCESS && spec->arguments.count > 0;
 }
 
@@ -297,7 +355,7 @@ bool trv_mpi_has_schedule(trv_mpi_state_t *state, const trv_mpi_request_spec_t *
     return find_schedule(state, spec, persistent) && (!persistent || trv_mpi_state_has_persistent(state));
 }
 
-int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, const trv_mpi_request_spec_t *spec,
+int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, trv_mpi_request_spec_t *spec,
                          bool persistent)
 {
     trv_mpi_context_ids_t *context_ids = NULL;
@@ -318,6 +376,8 @@ int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, co
     if (code < 0) {
         instances.release(instances.owner);
         trv_mpi_context_ids_release(context_ids);
+    } else {
+        spec->arguments.blocks = NULL; /* the request owns them */
     }
     return code;
 }

@@ -6,7 +6,6 @@
 #define TRIVANCE_MPI_FRONT_DISPATCH_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "mpi/operations/movement.h"
 #include "mpi/operations/request.h"
@@ -17,12 +16,20 @@
 typedef struct trv_mpi_call {
     const trv_mpi_reduction_t *reduction;
     const trv_mpi_movement_t *movement;
-    uint64_t count_list; /* for a Reduce-Scatter with unequal counts a digest of them, else 0 */
+    const trv_mpi_counts_t *counts; /* of a Reduce-Scatter with a count per rank, instead of the count in `reduction`;
+                                       else NULL */
+    bool is_barrier;                /* `reduction` is the AllReduce of one byte that executes a Barrier */
 } trv_mpi_call_t;
 
 static inline trv_collective_t trv_mpi_call_collective(const trv_mpi_call_t *call)
 {
     return call->movement ? call->movement->collective : call->reduction->collective;
+}
+
+/* The counts per rank of an Allgatherv or a Reduce_scatter, else NULL. */
+static inline const trv_mpi_counts_t *trv_mpi_call_counts(const trv_mpi_call_t *call)
+{
+    return call->movement ? call->movement->counts : call->counts;
 }
 
 /* 0 for collectives without a root. */
@@ -44,17 +51,18 @@ trv_mpi_decision_t *trv_mpi_get_decision(trv_mpi_state_t *state, const trv_mpi_a
                                          int *code);
 
 /* Fills the job of a request for a call of a rank. False: there are no elements, or the arguments are invalid (*code is
- * then an error class). */
+ * then an error class). In any case the caller clears spec->arguments. */
 bool trv_mpi_make_request_spec(const trv_mpi_call_t *call, int rank, int ranks, trv_mpi_request_spec_t *spec,
                                int *code);
 
 /* Whether a schedule is decided for such calls, which means that the other ranks will send its messages. */
 bool trv_mpi_has_schedule(trv_mpi_state_t *state, const trv_mpi_request_spec_t *spec, bool persistent);
 
-/* Creates a request for a job; does not wait for other ranks. TRV_OK with *request = NULL, on all ranks: fall back,
- * because no decision exists for this operation signature and size class, or no tags are left for another persistent
- * request. TRV_ERR_MEMORY or TRV_ERR_TRANSPORT: the communicator is broken on this rank. */
-int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, const trv_mpi_request_spec_t *spec,
+/* Creates a request for a job, which takes the block sizes from it; does not wait for other ranks. TRV_OK with
+ * *request = NULL, on all ranks: fall back, because no decision exists for this operation signature and size class, or no
+ * tags are left for another persistent request. TRV_ERR_MEMORY or TRV_ERR_TRANSPORT: the communicator is broken on this
+ * rank. */
+int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, trv_mpi_request_spec_t *spec,
                          bool persistent);
 
 /* Whether calls on a communicator are dispatched; false if all fall back, as for a NULL state (an

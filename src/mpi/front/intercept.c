@@ -7,7 +7,6 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "mpi/communicator/attribute.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/front/comm_set.h"
@@ -82,6 +81,9 @@ static bool is_valid(const trv_mpi_call_t *call, MPI_Comm comm)
 {
     const trv_mpi_reduction_t *reduction = call->reduction;
     int rank = 0;
+    const trv_mpi_counts_t *counts = trv_mpi_call_counts(call);
+    if (counts) /* a rank with an empty block may pass NULL */
+        return counts->count && (counts->displacement || counts->displacement_bytes == 0);
     if (reduction)
         return reduction->count > 0 && (reduction->collective == TRV_REDUCE ||
                                         (reduction->input && reduction->output && reduction->output != MPI_IN_PLACE));
@@ -100,20 +102,6 @@ bool trv_mpi_intercept(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
     return (is_valid(call, comm) || is_checked()) && blocking(call, comm, code);
 }
 
-bool trv_mpi_intercept_unequal_counts(const trv_mpi_reduction_t *reduction, const void *counts, size_t bytes,
-                                      MPI_Comm comm, int *code)
-{
-    trv_mpi_intercept_log_fallback("MPI_Reduce_scatter", &(trv_mpi_call_t){.reduction = reduction},
-                                   "the ranks' counts differ", comm);
-    if (!is_checked())
-        return false;
-    const uint64_t digest = trv_hash(TRV_HASH_SEED, counts, bytes) & TRV_MPI_WORD_MAX;
-    trv_mpi_reduction_t compared = *reduction;
-    compared.count = 0; /* then NULL buffers are accepted; the MPI library checks them */
-    const trv_mpi_call_t call = {.reduction = &compared, .count_list = digest ? digest : 1};
-    return blocking(&call, comm, code);
-}
-
 /* ---- Non-blocking and persistent --------------------------------------------------------------------------------- */
 
 static trv_mpi_request_t *post(const trv_mpi_call_t *call, MPI_Comm comm, bool persistent,
@@ -122,20 +110,20 @@ static trv_mpi_request_t *post(const trv_mpi_call_t *call, MPI_Comm comm, bool p
     int invalid;
     trv_mpi_state_t *state;
     trv_mpi_request_spec_t spec;
-    if (!trv_mpi_state_known(comm, &state) || !trv_mpi_dispatches(state) || !is_valid(call, comm) ||
-        !trv_mpi_make_request_spec(call, state->rank, state->ranks, &spec, &invalid))
+    trv_mpi_request_t *request = NULL;
+    if (!trv_mpi_state_known(comm, &state) || !trv_mpi_dispatches(state) || !is_valid(call, comm))
         return NULL;
-    if (!done) {
-        if (trv_mpi_has_schedule(state, &spec, persistent))
-            *code = trv_mpi_class(trv_mpi_state_fail_memory(state));
-        return NULL;
+    const bool has_elements = trv_mpi_make_request_spec(call, state->rank, state->ranks, &spec, &invalid);
+    if (invalid == MPI_ERR_NO_MEM || (has_elements && !done && trv_mpi_has_schedule(state, &spec, persistent))) {
+        *code = trv_mpi_class(trv_mpi_state_fail_memory(state));
+    } else if (has_elements && done) {
+        spec.done = done;
+        spec.context = context;
+        const int made = trv_mpi_make_request(&request, state, &spec, persistent);
+        if (made < 0)
+            *code = trv_mpi_class(made); /* the other ranks have their requests, so this one cannot fall back */
     }
-    spec.done = done;
-    spec.context = context;
-    trv_mpi_request_t *request;
-    const int made = trv_mpi_make_request(&request, state, &spec, persistent);
-    if (made < 0)
-        *code = trv_mpi_class(made); /* the other ranks have their requests, so this one cannot fall back */
+    trv_mpi_arguments_clear(&spec.arguments);
     return request;
 }
 
@@ -216,9 +204,11 @@ static const char *decided_reason(const trv_mpi_call_t *call, MPI_Comm comm, boo
         *requested = true;
         return HINT_REASON;
     }
-    if (!call || !is_valid(call, comm) || !trv_mpi_make_request_spec(call, state->rank, state->ranks, &spec, &invalid))
+    if (!call || !is_valid(call, comm))
         return NULL;
-    const trv_mpi_decision_t *decision = trv_mpi_decision_peek(state, &spec.arguments);
+    const bool has_elements = trv_mpi_make_request_spec(call, state->rank, state->ranks, &spec, &invalid);
+    const trv_mpi_decision_t *decision = has_elements ? trv_mpi_decision_peek(state, &spec.arguments) : NULL;
+    trv_mpi_arguments_clear(&spec.arguments);
     if (!decision || decision->schedule)
         return NULL;
     *requested = decision->requested;

@@ -25,11 +25,6 @@ void trv_mpi_intercept_init(bool enabled);
 /* A blocking call. */
 bool trv_mpi_intercept(const trv_mpi_call_t *call, MPI_Comm comm, int *code);
 
-/* Reduce-Scatter with counts that are not all equal (`bytes`: size of the list): falls back. With TRIVANCE_CHECK the
- * ranks compare their arguments first, because the counts that another rank passes may be equal. */
-bool trv_mpi_intercept_unequal_counts(const trv_mpi_reduction_t *call, const void *counts, size_t bytes, MPI_Comm comm,
-                                      int *code);
-
 /* Non-blocking and persistent calls: returns a request that can be started, or NULL: the call falls back, or *code is
  * an error. The function does not wait for other ranks, so it needs the decision of an earlier blocking call with the
  * same operation signature and size class on the same communicator. `name`: the MPI function, for the log. A caller

@@ -6,12 +6,14 @@
 
 #include <limits.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
 #if defined(OPEN_MPI)
 #include <mpi-ext.h>
 #endif
 
 #include "base/error.h"
+#include "schedule/collective.h"
 #include "transport/mpi/mpi_error.h"
 
 #if MPI_VERSION >= 4
@@ -29,7 +31,15 @@ static const bool HAS_LARGE_COUNTS = false;
 #define HAS_INIT
 #define PMPI_Allreduce_init            PMPIX_Allreduce_init
 #define PMPI_Reduce_scatter_block_init PMPIX_Reduce_scatter_block_init
+#define PMPI_Reduce_scatter_init       PMPIX_Reduce_scatter_init
+#define PMPI_Reduce_init               PMPIX_Reduce_init
+#define PMPI_Bcast_init                PMPIX_Bcast_init
 #define PMPI_Allgather_init            PMPIX_Allgather_init
+#define PMPI_Allgatherv_init           PMPIX_Allgatherv_init
+#define PMPI_Gather_init               PMPIX_Gather_init
+#define PMPI_Scatter_init              PMPIX_Scatter_init
+#define PMPI_Alltoall_init             PMPIX_Alltoall_init
+#define PMPI_Barrier_init              PMPIX_Barrier_init
 #endif
 #endif
 
@@ -42,174 +52,202 @@ static int library_result(int code)
     return PMPI_Error_class(code, &class) == MPI_SUCCESS ? class : MPI_ERR_OTHER;
 }
 
-static int library_check(MPI_Count count)
+/* `noun`: what the number is, for the message. */
+static int library_check(const char *noun, MPI_Count count)
 {
     if (HAS_LARGE_COUNTS || count <= INT_MAX)
         return MPI_SUCCESS;
     trv_fail(TRV_ERR_UNSUPPORTED,
-             "the count %lld is too large: the call falls back to the collective of this MPI library, which accepts at "
+             "the %s %lld is too large: the call falls back to the collective of this MPI library, which accepts at "
              "most %d",
-             (long long)count, INT_MAX);
+             noun, (long long)count, INT_MAX);
     return MPI_ERR_COUNT;
 }
 
-/* ---- Reductions -------------------------------------------------------------------------------------------------- */
+/* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
-/* An AllGather of one type, which plans use. */
+/* A collective that moves data, with one type, which plans use. */
 static trv_mpi_movement_t movement_of(const trv_mpi_reduction_t *a)
 {
-    return (trv_mpi_movement_t){a->collective, a->input,    a->output,   a->count,
-                                a->count,      a->datatype, a->datatype, a->root};
+    return (trv_mpi_movement_t){a->collective, a->input,    a->output, a->count, a->count,
+                                a->datatype,   a->datatype, a->root,   NULL};
 }
 
-int trv_mpi_library_run(const trv_mpi_reduction_t *a, MPI_Comm comm)
-{
-    int code = library_check(a->count);
-    if (code != MPI_SUCCESS)
-        return code;
-    switch (a->collective) {
-    case TRV_ALLREDUCE:
-        code = LARGE(PMPI_Allreduce)(a->input, a->output, COUNT(a->count), a->datatype, a->op, comm);
-        break;
-    case TRV_REDUCE_SCATTER:
-        code = LARGE(PMPI_Reduce_scatter_block)(a->input, a->output, COUNT(a->count), a->datatype, a->op, comm);
-        break;
-    case TRV_REDUCE:
-        code = LARGE(PMPI_Reduce)(a->input, a->output, COUNT(a->count), a->datatype, a->op, a->root, comm);
-        break;
-    default: {
-        const trv_mpi_movement_t movement = movement_of(a);
-        return trv_mpi_library_movement(&movement, comm);
-    }
-    }
-    return library_result(code);
-}
-
-int trv_mpi_library_start(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Request *request)
-{
-    int code = library_check(a->count);
-    if (code != MPI_SUCCESS)
-        return code;
-    switch (a->collective) {
-    case TRV_ALLREDUCE:
-        code = LARGE(PMPI_Iallreduce)(a->input, a->output, COUNT(a->count), a->datatype, a->op, comm, request);
-        break;
-    case TRV_REDUCE_SCATTER:
-        code = LARGE(PMPI_Ireduce_scatter_block)(a->input, a->output, COUNT(a->count), a->datatype, a->op, comm,
-                                                 request);
-        break;
-    case TRV_REDUCE:
-        code = LARGE(PMPI_Ireduce)(a->input, a->output, COUNT(a->count), a->datatype, a->op, a->root, comm, request);
-        break;
-    default: {
-        const trv_mpi_movement_t movement = movement_of(a);
-        return trv_mpi_library_movement_start(&movement, comm, request);
-    }
-    }
-    return library_result(code);
-}
-
-/* ---- Movement of data -------------------------------------------------------------------------------------------- */
+static bool is_reduction(trv_collective_t collective) { return trv_collective_shape(collective)->reduces; }
 
 static int check_counts(const trv_mpi_movement_t *m, MPI_Comm comm)
 {
     int rank = 0, code = PMPI_Comm_rank(comm, &rank);
-    return code == MPI_SUCCESS ? library_check(trv_mpi_movement_count(m, rank)) : library_result(code);
+    return code == MPI_SUCCESS ? library_check("count", trv_mpi_movement_count(m, rank)) : library_result(code);
 }
 
-int trv_mpi_library_movement(const trv_mpi_movement_t *m, MPI_Comm comm)
+/* The names of a function in its forms, for the macros below. */
+#define BLOCKING(Name, name)    LARGE(PMPI_##Name)
+#define NONBLOCKING(Name, name) LARGE(PMPI_I##name)
+#define PERSISTENT(Name, name)  INIT(PMPI_##Name)
+
+/* Calls the MPI library's function of a collective. FORM is one of the three macros above; the arguments after `a` or
+ * `m` are the communicator and, for the other forms, an info and a request. */
+#define ARGUMENTS(a) (a)->input, (a)->output, COUNT((a)->count), (a)->datatype, (a)->op
+#define CALL_REDUCTION(FORM, a, ...)                                                                                   \
+    ((a)->collective == TRV_ALLREDUCE ? FORM(Allreduce, allreduce)(ARGUMENTS(a), __VA_ARGS__)                          \
+     : (a)->collective == TRV_REDUCE  ? FORM(Reduce, reduce)(ARGUMENTS(a), (a)->root, __VA_ARGS__)                     \
+                                      : FORM(Reduce_scatter_block, reduce_scatter_block)(ARGUMENTS(a), __VA_ARGS__))
+
+#define SIDES(m) (m)->sendbuf, COUNT((m)->sendcount), (m)->sendtype, (m)->recvbuf, COUNT((m)->recvcount), (m)->recvtype
+#define CALL_MOVEMENT(FORM, m, ...)                                                                                    \
+    ((m)->collective == TRV_BROADCAST                                                                                  \
+         ? FORM(Bcast, bcast)((m)->recvbuf, COUNT((m)->recvcount), (m)->recvtype, (m)->root, __VA_ARGS__)              \
+     : (m)->collective == TRV_GATHER   ? FORM(Gather, gather)(SIDES(m), (m)->root, __VA_ARGS__)                        \
+     : (m)->collective == TRV_SCATTER  ? FORM(Scatter, scatter)(SIDES(m), (m)->root, __VA_ARGS__)                      \
+     : (m)->collective == TRV_ALLTOALL ? FORM(Alltoall, alltoall)(SIDES(m), __VA_ARGS__)                               \
+                                       : FORM(Allgather, allgather)(SIDES(m), __VA_ARGS__))
+
+/* ---- Blocking and non-blocking calls ----------------------------------------------------------------------------- */
+
+static int movement_run(const trv_mpi_movement_t *m, MPI_Comm comm)
 {
-    int code = check_counts(m, comm);
-    if (code != MPI_SUCCESS)
-        return code;
-    switch (m->collective) {
-    case TRV_BROADCAST: code = LARGE(PMPI_Bcast)(m->recvbuf, COUNT(m->recvcount), m->recvtype, m->root, comm); break;
-    case TRV_GATHER:
-        code = LARGE(PMPI_Gather)(m->sendbuf, COUNT(m->sendcount), m->sendtype, m->recvbuf, COUNT(m->recvcount),
-                                  m->recvtype, m->root, comm);
-        break;
-    case TRV_SCATTER:
-        code = LARGE(PMPI_Scatter)(m->sendbuf, COUNT(m->sendcount), m->sendtype, m->recvbuf, COUNT(m->recvcount),
-                                   m->recvtype, m->root, comm);
-        break;
-    case TRV_ALLTOALL:
-        code = LARGE(PMPI_Alltoall)(m->sendbuf, COUNT(m->sendcount), m->sendtype, m->recvbuf, COUNT(m->recvcount),
-                                    m->recvtype, comm);
-        break;
-    default:
-        code = LARGE(PMPI_Allgather)(m->sendbuf, COUNT(m->sendcount), m->sendtype, m->recvbuf, COUNT(m->recvcount),
-                                     m->recvtype, comm);
-    }
-    return library_result(code);
+    const int code = check_counts(m, comm);
+    return code == MPI_SUCCESS ? library_result(CALL_MOVEMENT(BLOCKING, m, comm)) : code;
 }
 
-int trv_mpi_library_movement_start(const trv_mpi_movement_t *m, MPI_Comm comm, MPI_Request *request)
+static int movement_start(const trv_mpi_movement_t *m, MPI_Comm comm, MPI_Request *request)
 {
-    int code = check_counts(m, comm);
-    if (code != MPI_SUCCESS)
-        return code;
-    switch (m->collective) {
-    case TRV_BROADCAST:
-        code = LARGE(PMPI_Ibcast)(m->recvbuf, COUNT(m->recvcount), m->recvtype, m->root, comm, request);
-        break;
-    case TRV_GATHER:
-        code = LARGE(PMPI_Igather)(m->sendbuf, COUNT(m->sendcount), m->sendtype, m->recvbuf, COUNT(m->recvcount),
-                                   m->recvtype, m->root, comm, request);
-        break;
-    case TRV_SCATTER:
-        code = LARGE(PMPI_Iscatter)(m->sendbuf, COUNT(m->sendcount), m->sendtype, m->recvbuf, COUNT(m->recvcount),
-                                    m->recvtype, m->root, comm, request);
-        break;
-    case TRV_ALLTOALL:
-        code = LARGE(PMPI_Ialltoall)(m->sendbuf, COUNT(m->sendcount), m->sendtype, m->recvbuf, COUNT(m->recvcount),
-                                     m->recvtype, comm, request);
-        break;
-    default:
-        code = LARGE(PMPI_Iallgather)(m->sendbuf, COUNT(m->sendcount), m->sendtype, m->recvbuf, COUNT(m->recvcount),
-                                      m->recvtype, comm, request);
-    }
-    return library_result(code);
+    const int code = check_counts(m, comm);
+    return code == MPI_SUCCESS ? library_result(CALL_MOVEMENT(NONBLOCKING, m, comm, request)) : code;
 }
 
-/* ---- Persistent requests ----------------------------------------------------------------------------------------- */
-
-#if defined(HAS_INIT)
-
-int trv_mpi_library_init(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int trv_mpi_library_run(const trv_mpi_reduction_t *a, MPI_Comm comm)
 {
-    int code = library_check(a->count);
-    if (code != MPI_SUCCESS)
-        return code;
-    return library_result(
-        a->collective == TRV_ALLREDUCE
-            ? INIT(PMPI_Allreduce)(a->input, a->output, COUNT(a->count), a->datatype, a->op, comm, info, request)
-            : INIT(PMPI_Reduce_scatter_block)(a->input, a->output, COUNT(a->count), a->datatype, a->op, comm, info,
-                                              request));
+    const trv_mpi_movement_t movement = movement_of(a);
+    if (!is_reduction(a->collective))
+        return movement_run(&movement, comm);
+    const int code = library_check("count", a->count);
+    return code == MPI_SUCCESS ? library_result(CALL_REDUCTION(BLOCKING, a, comm)) : code;
 }
 
-int trv_mpi_library_movement_init(const trv_mpi_movement_t *m, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+int trv_mpi_library_start(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Request *request)
 {
-    int code = check_counts(m, comm);
-    if (code != MPI_SUCCESS)
-        return code;
-    return library_result(INIT(PMPI_Allgather)(m->sendbuf, COUNT(m->sendcount), m->sendtype, m->recvbuf,
-                                               COUNT(m->recvcount), m->recvtype, comm, info, request));
+    const trv_mpi_movement_t movement = movement_of(a);
+    if (!is_reduction(a->collective))
+        return movement_start(&movement, comm, request);
+    const int code = library_check("count", a->count);
+    return code == MPI_SUCCESS ? library_result(CALL_REDUCTION(NONBLOCKING, a, comm, request)) : code;
 }
 
+/* ---- Blocks of different sizes ----------------------------------------------------------------------------------- */
+
+/* Counts and displacements as the MPI library's functions take them. */
+#if MPI_VERSION >= 4
+typedef MPI_Count library_count_t;
+typedef MPI_Aint library_displacement_t;
 #else
-
-int trv_mpi_library_init(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-    (void)comm, (void)info, (void)request;
-    int code = library_check(a->count);
-    return code == MPI_SUCCESS ? library_result(MPI_ERR_UNSUPPORTED_OPERATION) : code;
-}
-
-int trv_mpi_library_movement_init(const trv_mpi_movement_t *m, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-    (void)info, (void)request;
-    int code = check_counts(m, comm);
-    return code == MPI_SUCCESS ? library_result(MPI_ERR_UNSUPPORTED_OPERATION) : code;
-}
-
+typedef int library_count_t, library_displacement_t;
 #endif
+typedef struct library_blocks {
+    library_count_t *count;
+    library_displacement_t *displacement; /* NULL: none */
+} library_blocks_t;
+
+/* The number of blocks: of the ranks of the communicator; of an Allgatherv between two groups, of the other group. */
+static int count_blocks(const trv_mpi_call_t *call, MPI_Comm comm, int *blocks)
+{
+    int inter = 0, code = PMPI_Comm_test_inter(comm, &inter);
+    if (code == MPI_SUCCESS)
+        code = inter && call->movement ? PMPI_Comm_remote_size(comm, blocks) : PMPI_Comm_size(comm, blocks);
+    return code == MPI_SUCCESS ? MPI_SUCCESS : library_result(code);
+}
+
+/* Converts the counts of a call, in memory that the caller frees (blocks->count). MPI_SUCCESS or an error class. */
+static int convert_counts(const trv_mpi_call_t *call, MPI_Comm comm, library_blocks_t *blocks)
+{
+    const trv_mpi_counts_t *counts = trv_mpi_call_counts(call);
+    int ranks = 0, code = count_blocks(call, comm, &ranks);
+    *blocks = (library_blocks_t){NULL, NULL};
+    if (code != MPI_SUCCESS)
+        return code;
+    if (!counts->count || (!counts->displacement && counts->displacement_bytes > 0))
+        return trv_fail(TRV_ERR_ARGUMENT, "the array of counts or displacements is NULL"), MPI_ERR_ARG;
+    const size_t count_bytes = ((size_t)ranks * sizeof(library_count_t) + 15) / 16 * 16;
+    blocks->count = malloc(count_bytes + (size_t)ranks * sizeof(library_displacement_t));
+    if (!blocks->count)
+        return trv_fail_memory(), MPI_ERR_NO_MEM;
+    if (counts->displacement)
+        blocks->displacement = (library_displacement_t *)(void *)((char *)blocks->count + count_bytes);
+    for (int r = 0; r < ranks && code == MPI_SUCCESS; r++) {
+        const MPI_Aint at = counts->displacement ? trv_mpi_displacement_at(counts, r) : 0;
+        code = library_check("count", trv_mpi_count_at(counts, r));
+        if (code == MPI_SUCCESS)
+            code = library_check("displacement", at < 0 ? -at : at);
+        blocks->count[r] = (library_count_t)trv_mpi_count_at(counts, r);
+        if (blocks->displacement)
+            blocks->displacement[r] = (library_displacement_t)at;
+    }
+    return code;
+}
+
+#define CALL_BLOCKS(FORM, call, blocks, ...)                                                                           \
+    ((call)->movement                                                                                                  \
+         ? FORM(Allgatherv, allgatherv)((call)->movement->sendbuf, COUNT((call)->movement->sendcount),                 \
+                                        (call)->movement->sendtype, (call)->movement->recvbuf, (blocks).count,         \
+                                        (blocks).displacement, (call)->movement->recvtype, __VA_ARGS__)                \
+         : FORM(Reduce_scatter, reduce_scatter)((call)->reduction->input, (call)->reduction->output, (blocks).count,   \
+                                                (call)->reduction->datatype, (call)->reduction->op, __VA_ARGS__))
+
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
+
+static int blocks_run(const trv_mpi_call_t *call, MPI_Comm comm)
+{
+    library_blocks_t blocks;
+    int code = convert_counts(call, comm, &blocks);
+    if (code == MPI_SUCCESS)
+        code = library_result(CALL_BLOCKS(BLOCKING, call, blocks, comm));
+    free(blocks.count);
+    return code;
+}
+
+int trv_mpi_library_call(const trv_mpi_call_t *call, MPI_Comm comm)
+{
+    return call->is_barrier            ? library_result(PMPI_Barrier(comm))
+           : trv_mpi_call_counts(call) ? blocks_run(call, comm)
+           : call->movement            ? movement_run(call->movement, comm)
+                                       : trv_mpi_library_run(call->reduction, comm);
+}
+
+int trv_mpi_library_call_start(const trv_mpi_call_t *call, MPI_Comm comm, MPI_Request *request, void **converted)
+{
+    *converted = NULL;
+    if (trv_mpi_call_counts(call)) {
+        library_blocks_t blocks;
+        const int code = convert_counts(call, comm, &blocks);
+        *converted = blocks.count;
+        return code == MPI_SUCCESS ? library_result(CALL_BLOCKS(NONBLOCKING, call, blocks, comm, request)) : code;
+    }
+    return call->is_barrier ? library_result(PMPI_Ibarrier(comm, request))
+           : call->movement ? movement_start(call->movement, comm, request)
+                            : trv_mpi_library_start(call->reduction, comm, request);
+}
+
+int trv_mpi_library_call_init(const trv_mpi_call_t *call, MPI_Comm comm, MPI_Info info, MPI_Request *request,
+                              void **converted)
+{
+    library_blocks_t blocks = {NULL, NULL};
+    const bool has_counts = trv_mpi_call_counts(call);
+    int code = has_counts         ? convert_counts(call, comm, &blocks)
+               : call->is_barrier ? MPI_SUCCESS
+               : call->movement   ? check_counts(call->movement, comm)
+                                  : library_check("count", call->reduction->count);
+    *converted = blocks.count;
+    if (code != MPI_SUCCESS)
+        return code;
+#if defined(HAS_INIT)
+    code = has_counts         ? CALL_BLOCKS(PERSISTENT, call, blocks, comm, info, request)
+           : call->is_barrier ? PMPI_Barrier_init(comm, info, request)
+           : call->movement   ? CALL_MOVEMENT(PERSISTENT, call->movement, comm, info, request)
+                              : CALL_REDUCTION(PERSISTENT, call->reduction, comm, info, request);
+#else
+    (void)info, (void)request;
+    code = MPI_ERR_UNSUPPORTED_OPERATION;
+#endif
+    return library_result(code);
+}

@@ -1,5 +1,6 @@
 /*
- * Non-blocking and persistent calls: TRV_Iallreduce, TRV_Allreduce_init and the like.
+ * Non-blocking and persistent calls: TRV_Iallreduce, TRV_Allreduce_init and the like, generated from the table in
+ * collectives.h.
  *
  * These functions do not wait for other ranks, so they cannot make a decision. They run a schedule if an earlier
  * blocking call or plan with the same operation signature and size class has had one decided; otherwise they fall back
@@ -11,8 +12,9 @@
 
 #include "base/error.h"
 #include "mpi/communicator/attribute.h"
-#include "mpi/front/library.h"
+#include "mpi/front/collectives.h"
 #include "mpi/front/dispatch.h"
+#include "mpi/front/library.h"
 #include "transport/mpi/mpi_error.h"
 #include "transport/mpi/waiting.h"
 
@@ -20,13 +22,14 @@
 struct trv_mpi_handle {
     trv_mpi_request_t *scheduled;
     MPI_Request library;
+    void *counts; /* converted for `library`, which owns them until the end */
     bool persistent;
     bool started; /* and its completion has not been returned to the program yet */
 };
 
-/* The arguments that all six functions have in common. */
+/* The arguments that all functions have in common. */
 typedef struct call {
-    trv_mpi_call_t call;
+    const trv_mpi_call_t *call;
     MPI_Comm comm;
     MPI_Info info;
     bool persistent;
@@ -34,28 +37,72 @@ typedef struct call {
 
 /* ---- Creating ---------------------------------------------------------------------------------------------------- */
 
-static int fall_back(const call_t *call, MPI_Request *request)
+static int fall_back(const call_t *call, TRV_Request handle)
 {
-    const trv_mpi_movement_t *movement = call->call.movement;
-    const trv_mpi_reduction_t *reduction = call->call.reduction;
-    if (movement)
-        return call->persistent ? trv_mpi_library_movement_init(movement, call->comm, call->info, request)
-                                : trv_mpi_library_movement_start(movement, call->comm, request);
-    return call->persistent ? trv_mpi_library_init(reduction, call->comm, call->info, request)
-                            : trv_mpi_library_start(reduction, call->comm, request);
+    return call->persistent
+               ? trv_mpi_library_call_init(call->call, call->comm, call->info, &handle->library, &handle->counts)
+               : trv_mpi_library_call_start(call->call, call->comm, &handle->library, &handle->counts);
 }
 
-static int begin_on_state(trv_mpi_state_t *state, const call_t *call, const trv_mpi_request_spec_t *spec,
-                          TRV_Request handle)
+static int begin_on_state(trv_mpi_state_t *state, const call_t *call, trv_mpi_request_spec_t *spec, TRV_Request handle)
 {
     int code = trv_mpi_make_request(&handle->scheduled, state, spec, call->persistent);
     if (code < 0)
         return trv_mpi_class(code);
     if (!handle->scheduled)
-        return fall_back(call, &handle->library);
+        return fall_back(call, handle);
     if (!call->persistent)
         trv_mpi_request_start(handle->scheduled);
     return MPI_SUCCESS;
+}
+
+static bool is_inter(MPI_Comm comm)
+{
+    int inter = 0;
+    return PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && inter;
+}
+
+/* Fills the specification of a request; `state` is NULL if the communicator is not initialized. Return value and *code
+ * are those of trv_mpi_make_request_spec. */
+static bool make_spec(const call_t *call, const trv_mpi_state_t *state, trv_mpi_request_spec_t *spec, int *code)
+{
+    int rank = 0, ranks = 0;
+    spec->arguments.blocks = NULL;
+    if (state)
+        return trv_mpi_make_request_spec(call->call, state->rank, state->ranks, spec, code);
+    if (PMPI_Comm_rank(call->comm, &rank) != MPI_SUCCESS || PMPI_Comm_size(call->comm, &ranks) != MPI_SUCCESS) {
+        trv_fail(TRV_ERR_ARGUMENT, "the communicator is not valid; pass MPI_COMM_WORLD, for example");
+        return *code = MPI_ERR_COMM, false;
+    }
+    return trv_mpi_make_request_spec(call->call, rank, ranks, spec, code);
+}
+
+/* Breaks the communicator on a rank without memory, because the other ranks may wait for it in their requests. */
+static int fail_memory(trv_mpi_state_t *state)
+{
+    return trv_mpi_class(state && trv_mpi_dispatches(state) ? trv_mpi_state_fail_memory(state) : trv_fail_memory());
+}
+
+/* Creates the handle of a call. `spec` is NULL on an intercommunicator; `has_elements` is then set. */
+static int handle_create(const call_t *call, trv_mpi_state_t *state, trv_mpi_request_spec_t *spec, bool has_elements,
+                         TRV_Request *request)
+{
+    int code = MPI_SUCCESS;
+    TRV_Request handle = malloc(sizeof *handle);
+    if (!handle)
+        return fail_memory(has_elements ? state : NULL);
+    *handle = (struct trv_mpi_handle){.library = MPI_REQUEST_NULL,
+                                      .persistent = call->persistent,
+                                      .started = !call->persistent};
+    if (has_elements)
+        code = state && trv_mpi_dispatches(state) ? begin_on_state(state, call, spec, handle) : fall_back(call, handle);
+    if (code == MPI_SUCCESS) {
+        *request = handle;
+        return MPI_SUCCESS;
+    }
+    free(handle->counts);
+    free(handle);
+    return code;
 }
 
 static int handle_begin(const call_t *call, TRV_Request *request)
@@ -70,79 +117,38 @@ static int handle_begin(const call_t *call, TRV_Request *request)
     trv_mpi_request_spec_t spec;
     trv_mpi_state_t *state = NULL;
     int code = MPI_SUCCESS;
-    /* These collectives have no root, so that the rank is not needed. */
-    bool has_elements = trv_mpi_make_request_spec(&call->call, 0, 1, &spec, &code);
-    if (code != MPI_SUCCESS || (!has_elements && !call->persistent))
-        return code;
-    if (has_elements && !trv_mpi_state_known(call->comm, &state))
+    if (!trv_mpi_state_known(call->comm, &state))
         state = NULL;
-    TRV_Request handle = malloc(sizeof *handle);
-    if (!handle) {
-        code = trv_mpi_class(trv_fail_memory());
-        if (has_elements && state && trv_mpi_dispatches(state))
-            trv_mpi_state_fail_memory(state); /* the other ranks may wait for this one in their requests */
-        return code;
-    }
-    *handle = (struct trv_mpi_handle){.library = MPI_REQUEST_NULL,
-                                      .persistent = call->persistent,
-                                      .started = !call->persistent};
-    if (has_elements)
-        code = state && trv_mpi_dispatches(state) ? begin_on_state(state, call, &spec, handle)
-                                                  : fall_back(call, &handle->library);
-    if (code == MPI_SUCCESS)
-        *request = handle;
-    else
-        free(handle);
+    if (!state && is_inter(call->comm))
+        return handle_create(call, NULL, NULL, true, request);
+    const bool has_elements = make_spec(call, state, &spec, &code);
+    if (code == MPI_ERR_NO_MEM)
+        code = fail_memory(state);
+    else if (code == MPI_SUCCESS && (has_elements || call->persistent))
+        code = handle_create(call, state, &spec, has_elements, request);
+    trv_mpi_arguments_clear(&spec.arguments);
     return code;
 }
 
-static int reduction(trv_collective_t collective, const void *sendbuf, void *recvbuf, MPI_Count count,
-                     MPI_Datatype datatype, MPI_Op op, call_t call, TRV_Request *request)
-{
-    const trv_mpi_reduction_t arguments = {collective, sendbuf, recvbuf, count, datatype, op, 0};
-    call.call.reduction = &arguments;
-    return handle_begin(&call, request);
-}
+#define NONBLOCKING(Name, name, NAME, FORM)                                                                            \
+    int TRV_I##name(TRV_MPI_PARAMETERS_##FORM(MPI_Count, MPI_Aint), TRV_Request *request)                              \
+    {                                                                                                                  \
+        return handle_begin(&(call_t){.call = &(const trv_mpi_call_t)TRV_MPI_CALL_##Name, .comm = comm}, request);     \
+    }
+#define PERSISTENT(Name, name, NAME, FORM)                                                                             \
+    int TRV_##Name##_init(TRV_MPI_PARAMETERS_##FORM(MPI_Count, MPI_Aint), MPI_Info info, TRV_Request *request)         \
+    {                                                                                                                  \
+        return handle_begin(&(call_t){.call = &(const trv_mpi_call_t)TRV_MPI_CALL_##Name,                              \
+                                      .comm = comm,                                                                    \
+                                      .info = info,                                                                    \
+                                      .persistent = true},                                                             \
+                            request);                                                                                  \
+    }
 
-int TRV_Iallreduce(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                   TRV_Request *request)
-{
-    return reduction(TRV_ALLREDUCE, sendbuf, recvbuf, count, datatype, op, (call_t){.comm = comm}, request);
-}
-
-int TRV_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op,
-                              MPI_Comm comm, TRV_Request *request)
-{
-    return reduction(TRV_REDUCE_SCATTER, sendbuf, recvbuf, recvcount, datatype, op, (call_t){.comm = comm}, request);
-}
-
-int TRV_Iallgather(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
-                   MPI_Datatype recvtype, MPI_Comm comm, TRV_Request *request)
-{
-    const trv_mpi_movement_t gather = {TRV_ALLGATHER, sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype, 0};
-    return handle_begin(&(call_t){.call.movement = &gather, .comm = comm}, request);
-}
-
-int TRV_Allreduce_init(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
-                       MPI_Comm comm, MPI_Info info, TRV_Request *request)
-{
-    return reduction(TRV_ALLREDUCE, sendbuf, recvbuf, count, datatype, op,
-                     (call_t){.comm = comm, .info = info, .persistent = true}, request);
-}
-
-int TRV_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, MPI_Count recvcount, MPI_Datatype datatype,
-                                  MPI_Op op, MPI_Comm comm, MPI_Info info, TRV_Request *request)
-{
-    return reduction(TRV_REDUCE_SCATTER, sendbuf, recvbuf, recvcount, datatype, op,
-                     (call_t){.comm = comm, .info = info, .persistent = true}, request);
-}
-
-int TRV_Allgather_init(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
-                       MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, TRV_Request *request)
-{
-    const trv_mpi_movement_t gather = {TRV_ALLGATHER, sendbuf, recvbuf, sendcount, recvcount, sendtype, recvtype, 0};
-    return handle_begin(&(call_t){.call.movement = &gather, .comm = comm, .info = info, .persistent = true}, request);
-}
+TRV_MPI_DISPATCHED(NONBLOCKING)
+TRV_MPI_BARRIER(NONBLOCKING)
+TRV_MPI_DISPATCHED(PERSISTENT)
+TRV_MPI_BARRIER(PERSISTENT)
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
@@ -171,6 +177,7 @@ static void handle_free(TRV_Request *request)
 {
     if ((*request)->scheduled)
         trv_mpi_request_free((*request)->scheduled);
+    free((*request)->counts);
     free(*request);
     *request = TRV_REQUEST_NULL;
 }

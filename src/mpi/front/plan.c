@@ -17,6 +17,8 @@
 #include "mpi/front/library.h"
 #include "mpi/front/dispatch.h"
 #include "mpi/operations/buffers.h"
+#include "mpi/operations/device.h"
+#include "mpi/selection/roots.h"
 #include "mpi/settings/job_settings.h"
 #include "schedule/collective.h"
 #include "transport/mpi/mpi_error.h"
@@ -116,13 +118,18 @@ static int plan_create_parts(TRV_Plan plan, const trv_mpi_arguments_t *arguments
                                           .member = state->members->of};
         return plan_create_operation(plan, arguments, &spec);
     }
-    plan->decision = trv_mpi_get_decision(state, arguments, false, &code);
-    if (!plan->decision)
+    trv_mpi_decision_t *decision = trv_mpi_get_decision(state, arguments, false, &code);
+    if (!decision)
         return code;
+    trv_mpi_decision_t *rooted = decision->spec.schedule ? trv_mpi_decision_at_root(decision, state, arguments->root)
+                                                         : decision;
+    /* A rank without memory for the root's decision still takes part in the exchanges, because the others wait for it. */
+    plan->decision = rooted ? rooted : decision;
     trv_mpi_decision_hold(plan->decision);
     bool free_slot = !state->config.node || trv_mpi_node_has_free_slot(state->config.node); /* the same on all ranks */
-    return plan->decision->spec.schedule && free_slot ? plan_create_operation(plan, arguments, &plan->decision->spec)
+    code = plan->decision->spec.schedule && free_slot ? plan_create_operation(plan, arguments, &plan->decision->spec)
                                                       : plan_create_library(plan, arguments, comm);
+    return code == MPI_SUCCESS && !rooted ? trv_mpi_class(trv_fail_memory()) : code;
 }
 
 static const char CREATE_PLAN[] = "create a plan";
@@ -168,7 +175,7 @@ static int plan_create(trv_mpi_state_t *state, const trv_mpi_arguments_t *argume
 static int plan_create_checked(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, MPI_Comm comm, int fault,
                                TRV_Plan *plan)
 {
-    int code = state && trv_mpi_settings()->check ? trv_mpi_compare_calls(state, arguments, 0, fault) : fault;
+    int code = state && trv_mpi_settings()->check ? trv_mpi_compare_calls(state, arguments, fault) : fault;
     return code == MPI_SUCCESS ? plan_create(state, arguments, comm, plan) : code;
 }
 
@@ -203,6 +210,8 @@ static int plan_create_collective(const trv_mpi_reduction_t *reduction, MPI_Comm
         return code;
     code = !trv_collective_shape(reduction->collective)->reduces ? movement_arguments(reduction, &arguments)
                                                                  : trv_mpi_arguments(reduction, &arguments);
+    if (code == MPI_SUCCESS && state)
+        code = trv_mpi_root_check(reduction->collective, reduction->root, state->ranks);
     return plan_create_checked(state, &arguments, comm, code, plan);
 }
 
@@ -219,10 +228,42 @@ int TRV_Reduce_scatter_block_plan_create(MPI_Count recvcount, MPI_Datatype datat
                                   comm, plan);
 }
 
+int TRV_Reduce_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, TRV_Plan *plan)
+{
+    return plan_create_collective(&(trv_mpi_reduction_t){TRV_REDUCE, NULL, NULL, count, datatype, op, root}, comm,
+                                  plan);
+}
+
+static int movement_plan_create(trv_collective_t collective, MPI_Count count, MPI_Datatype datatype, int root,
+                                MPI_Comm comm, TRV_Plan *plan)
+{
+    return plan_create_collective(&(trv_mpi_reduction_t){collective, NULL, NULL, count, datatype, MPI_OP_NULL, root},
+                                  comm, plan);
+}
+
 int TRV_Allgather_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, TRV_Plan *plan)
 {
-    return plan_create_collective(&(trv_mpi_reduction_t){TRV_ALLGATHER, NULL, NULL, count, datatype, MPI_OP_NULL, 0},
-                                  comm, plan);
+    return movement_plan_create(TRV_ALLGATHER, count, datatype, 0, comm, plan);
+}
+
+int TRV_Alltoall_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, TRV_Plan *plan)
+{
+    return movement_plan_create(TRV_ALLTOALL, count, datatype, 0, comm, plan);
+}
+
+int TRV_Bcast_plan_create(MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, TRV_Plan *plan)
+{
+    return movement_plan_create(TRV_BROADCAST, count, datatype, root, comm, plan);
+}
+
+int TRV_Gather_plan_create(MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, TRV_Plan *plan)
+{
+    return movement_plan_create(TRV_GATHER, count, datatype, root, comm, plan);
+}
+
+int TRV_Scatter_plan_create(MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, TRV_Plan *plan)
+{
+    return movement_plan_create(TRV_SCATTER, count, datatype, root, comm, plan);
 }
 
 /* Checks that a schedule that the user passed can execute this call. MPI_SUCCESS or an error class. */
@@ -277,9 +318,35 @@ int TRV_Plan_create(const trv_schedule_t *schedule, MPI_Count count, MPI_Datatyp
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
+/* Converts the buffers of a plan to those of the MPI library's function, which has only one buffer for a Broadcast, and
+ * MPI_IN_PLACE as the receive buffer of a Scatter's root in place. */
+static int plan_convert_buffers(const struct trv_mpi_plan *plan, const void **sendbuf, void **recvbuf)
+{
+    const trv_mpi_arguments_t *arguments = &plan->operation.arguments;
+    int rank = 0, code = PMPI_Comm_rank(plan->comm, &rank);
+    if (code != MPI_SUCCESS)
+        return trv_mpi_transport_error("MPI_Comm_rank", code), MPI_ERR_OTHER;
+    if (!trv_mpi_is_root(arguments, rank))
+        return MPI_SUCCESS;
+    if (arguments->collective == TRV_BROADCAST && *sendbuf != MPI_IN_PLACE) {
+        trv_device_present(); /* finds the GPU runtime that the copy uses */
+        code = trv_device_copy(*recvbuf, *sendbuf, arguments->count * arguments->elements.size);
+        if (code < 0)
+            return trv_mpi_class(code);
+    }
+    if (arguments->collective == TRV_SCATTER && *sendbuf == MPI_IN_PLACE) {
+        *sendbuf = *recvbuf;
+        *recvbuf = MPI_IN_PLACE;
+    }
+    return MPI_SUCCESS;
+}
+
 static int plan_start_library(TRV_Plan plan, const void *sendbuf, void *recvbuf)
 {
     const trv_mpi_arguments_t *arguments = &plan->operation.arguments;
+    const int code = plan_convert_buffers(plan, &sendbuf, &recvbuf);
+    if (code != MPI_SUCCESS)
+        return code;
     size_t unit = !trv_collective_shape(arguments->collective)->reduces ? arguments->elements.size
                                                                         : 1; /* these collectives count bytes */
     const trv_mpi_reduction_t reduction =

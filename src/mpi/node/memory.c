@@ -237,7 +237,8 @@ int trv_mpi_node_create(trv_mpi_node_t **created, const trv_mpi_node_group_t *gr
     trv_mpi_node_t scratch = {.comm = group->comm,
                               .rank = group->rank,
                               .ranks = group->ranks,
-                              .number = group->member[group->rank]};
+                              .number = group->member[group->rank],
+                              .nodes = 1};
     trv_mpi_node_t *node = calloc(1, sizeof *node);
     creation_t creation = {.result = SHARED};
     if (!node)
@@ -268,5 +269,27 @@ void trv_mpi_node_destroy(trv_mpi_node_t *node)
         munmap(node->memory, node->bytes);
     free(node);
 }
+
+void trv_mpi_node_set_layout(trv_mpi_node_t *node, int coordinate, int nodes, const int *rank_at)
+{
+    bool in_order = true;
+    for (int p = 0; in_order && p < nodes * node->ranks; p++)
+        in_order = rank_at[p] == p;
+    node->coordinate = coordinate;
+    node->nodes = nodes;
+    node->rank_at = in_order ? NULL : rank_at;
+}
+
+static int position_of(const trv_mpi_node_t *node, int rank)
+{
+    int at = node->rank_at ? 0 : rank;
+    while (node->rank_at && node->rank_at[at] != rank)
+        at++;
+    return at;
+}
+
+int trv_mpi_node_coordinate_of(const trv_mpi_node_t *node, int rank) { return position_of(node, rank) / node->ranks; }
+
+int trv_mpi_node_index_of(const trv_mpi_node_t *node, int rank) { return position_of(node, rank) % node->ranks; }
 
 bool trv_mpi_node_leads(const trv_mpi_node_t *node) { return node->rank == 0; }

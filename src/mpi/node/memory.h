@@ -2,12 +2,13 @@
  * The memory that the ranks of a node share. Several runs use it at the same time, each in a separate slot:
  *
  *     slot   collected, ready             counters of the leader
- *            rank 0 … k-1                 counters of each rank (contributed, reduced, fetched), and a hash of its run
+ *            rank 0 … k-1                 counters of each rank (contributed, reduced, fetched)
  *            inputs of rank 0 … k-1       two chunks each, to be reduced
  *            sums                         two chunks: the parts that ranks other than the leader have reduced
  *            results                      two chunks
  *
  * Chunks are numbered consecutively over all runs of a slot. The value of a counter is the number of processed chunks.
+ * With each input and result there is a hash of its run, by which the ranks detect that their calls differ.
  */
 #ifndef TRIVANCE_MPI_NODE_MEMORY_H
 #define TRIVANCE_MPI_NODE_MEMORY_H
@@ -31,22 +32,25 @@ typedef struct node_counter {
 } node_counter_t;
 
 typedef struct node_rank {
-    node_counter_t contributed; /* chunks whose input this rank has copied to the memory */
-    _Atomic uint64_t signature; /* hash of the current run; valid after its first chunk was contributed */
-    node_counter_t reduced;     /* chunks in which this rank has reduced its part */
-    node_counter_t fetched;     /* chunks whose result this rank has copied */
+    node_counter_t contributed;              /* chunks whose input this rank has copied to the memory */
+    _Atomic uint64_t signature[NODE_CHUNKS]; /* hash of the run whose input is in each of its buffers */
+    node_counter_t reduced;                  /* chunks of inputs that this rank no longer needs, … */
+    node_counter_t fetched;                  /* … and of results */
 } node_rank_t;
 
 typedef struct node_head {
-    node_counter_t collected; /* chunks whose sums the leader has copied */
-    node_counter_t ready;     /* chunks whose results are in the memory */
+    node_counter_t collected;                /* chunks of sums that the leader no longer needs */
+    node_counter_t ready;                    /* chunks whose results are in the memory */
+    _Atomic uint64_t signature[NODE_CHUNKS]; /* hash of the run whose result is in each buffer */
     node_rank_t rank[];
 } node_head_t;
 
 struct trv_mpi_node {
-    MPI_Comm comm;   /* a run that waits calls MPI on it, so that MPI makes progress */
-    int rank, ranks; /* this rank's index on the node, and the number of its ranks */
-    int number;      /* this rank in `comm` */
+    MPI_Comm comm;         /* a run that waits calls MPI on it, so that MPI makes progress */
+    int rank, ranks;       /* this rank's index on the node, and the number of its ranks */
+    int number;            /* this rank in `comm` */
+    int coordinate, nodes; /* of this node, and the number of nodes */
+    const int *rank_at;    /* the communicator's rank at every position in node order; NULL: the same number */
     unsigned char *memory;
     size_t bytes, slot_bytes;
     bool slot_used[NODE_SLOTS];

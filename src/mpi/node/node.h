@@ -1,16 +1,18 @@
 /*
- * Several ranks per node: AllReduce in three stages.
+ * Several ranks per node: collectives in three stages.
  *
- *     1  the ranks of a node reduce their vectors, in the order of their ranks, in shared memory
- *     2  the lowest rank of each node, its leader, runs the torus's schedule with the other leaders
- *     3  the other ranks copy the result
+ *     1  the leader of each node, its lowest rank, obtains the input of its node from the shared memory: the vectors of
+ *        its ranks added in the order of the ranks, their blocks, or the vector of the root
+ *     2  the leaders run the torus's schedule of the same collective
+ *     3  the other ranks copy their part of the result
  *
  *     node 0:  0 1 2 3 -> 0 ──┐ torus ┌── 4 <- 4 5 6 7 :node 1
  *
  * A test of a run makes progress and never blocks, like a test of a plan. Ranks wait for counters in the shared memory,
  * which only increase; there are no barriers. Each rank reduces a part of the vector, or the leader all of it if it is
- * short. A vector is processed in chunks, of which the memory holds two, and the stages are a pipeline: while the
- * leaders send some chunks, later chunks are being reduced and earlier ones copied.
+ * short. A vector is processed in chunks, of which the memory holds two. In an AllReduce the stages are a pipeline: while
+ * the leaders send some chunks, later chunks are being reduced and earlier ones copied. In a Broadcast and a Reduce the
+ * last two stages are, and in other collectives the stages follow each other.
  */
 #ifndef TRIVANCE_MPI_NODE_NODE_H
 #define TRIVANCE_MPI_NODE_NODE_H
@@ -43,24 +45,40 @@ void trv_mpi_node_destroy(trv_mpi_node_t *node);
 /* Whether this rank is the leader of its node, which is the lowest rank. */
 bool trv_mpi_node_leads(const trv_mpi_node_t *node);
 
+/* Sets the place of the node among `nodes` nodes, for collectives other than AllReduce. `rank_at`: the communicator's rank
+ * at every position in node order, which is by coordinate and at each coordinate by rank; it must exist as long as the
+ * node. */
+void trv_mpi_node_set_layout(trv_mpi_node_t *node, int coordinate, int nodes, const int *rank_at);
+/* The coordinate of a rank of the communicator, and its index at this coordinate. */
+int trv_mpi_node_coordinate_of(const trv_mpi_node_t *node, int rank);
+int trv_mpi_node_index_of(const trv_mpi_node_t *node, int rank);
+
 /* Whether a slot is free for one more run that is not shared; the same on all ranks. */
 bool trv_mpi_node_has_free_slot(const trv_mpi_node_t *node);
 
-/* An AllReduce that can be started repeatedly, with any count. Shared runs with the same position (state.h) use the
- * same slot, one after the other. A run that is not shared has its own slot; all ranks must create and destroy these
- * runs in the same order. */
+/* A collective that can be started repeatedly, with any count. All-to-All is not supported. Shared runs with the same
+ * position (state.h) use the same slot, one after the other. A run that is not shared has its own slot; all ranks must
+ * create and destroy these runs in the same order. */
 typedef struct trv_mpi_node_run trv_mpi_node_run_t;
 
-/* `plan`: the leader's plan, which must outlive the run; NULL on other ranks. TRV_OK, TRV_ERR_MEMORY, or
- * TRV_ERR_UNSUPPORTED, on all ranks, if no slot is left for a run that is not shared. */
-int trv_mpi_node_run_create(trv_mpi_node_run_t **run, trv_mpi_node_t *node, const trv_elements_t *elements,
-                            trv_plan_t *plan, bool shared);
+typedef struct trv_mpi_node_call {
+    trv_collective_t collective;
+    int root;                          /* rank of the communicator; 0 for collectives without a root */
+    trv_elements_t elements;           /* bytes, for collectives that move data */
+    trv_plan_t *plan;                  /* the leader's, which must outlive the run; NULL on other ranks */
+    const trv_plan_options_t *options; /* the functions that allocate scratch memory on the leader; NULL: malloc */
+    bool shared;
+} trv_mpi_node_call_t;
+
+/* TRV_OK, TRV_ERR_MEMORY, or TRV_ERR_UNSUPPORTED, on all ranks, if no slot is left for a run that is not shared. */
+int trv_mpi_node_run_create(trv_mpi_node_run_t **run, trv_mpi_node_t *node, const trv_mpi_node_call_t *call);
 /* Sets the position of later starts of a shared run, 0 … TRV_MPI_REQUEST_POSITIONS. */
 void trv_mpi_node_run_set_position(trv_mpi_node_run_t *run, int position);
 void trv_mpi_node_run_destroy(trv_mpi_node_run_t *run);
 
-/* As trv_plan_start_count, trv_plan_test and trv_plan_describe_as; a start cannot fail. */
-void trv_mpi_node_run_start(trv_mpi_node_run_t *run, size_t count, const void *input, void *output);
+/* As trv_plan_start_count, trv_plan_test and trv_plan_describe_as. A start fails, with TRV_ERR_MEMORY, on a leader that
+ * has no scratch memory. */
+int trv_mpi_node_run_start(trv_mpi_node_run_t *run, size_t count, const void *input, void *output);
 int trv_mpi_node_run_test(trv_mpi_node_run_t *run);
 void trv_mpi_node_run_describe(const trv_mpi_node_run_t *run, const int *name, char *text, size_t size);
 

@@ -19,10 +19,9 @@ static void buffers_free(trv_mpi_buffers_t *buffers)
 int trv_mpi_buffers_copy(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
                          const void *input, void *output)
 {
-    const bool in_place = input == MPI_IN_PLACE, is_root = trv_mpi_is_root(arguments, state->rank);
-    const size_t part = arguments->count * arguments->elements.size;
-    const size_t out_bytes = trv_output_bytes(arguments->collective, part, state->ranks, is_root);
-    size_t in_bytes = trv_input_bytes(arguments->collective, part, state->ranks, is_root);
+    const bool in_place = input == MPI_IN_PLACE;
+    const size_t out_bytes = trv_mpi_output_bytes(arguments, state->rank, state->ranks);
+    size_t in_bytes = trv_mpi_input_bytes(arguments, state->rank, state->ranks);
     if (in_place && in_bytes < out_bytes)
         in_bytes = out_bytes;
     void *input_copy = malloc(in_bytes + 1); /* never of 0 bytes, for which malloc may return NULL */

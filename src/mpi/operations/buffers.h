@@ -38,20 +38,21 @@ static inline bool trv_mpi_on_device(const void *input, const void *output)
 int trv_mpi_buffers_copy(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
                          const void *input, void *output);
 
-/* Prepares the buffers of a run. `input` may be MPI_IN_PLACE; a buffer that the rank does not have is NULL. TRV_OK; or a code of the core, after which the caller
- * does not call trv_mpi_buffers_end. */
+/* Prepares the buffers of a run. `input` may be MPI_IN_PLACE; a buffer that the rank does not have is NULL. TRV_OK; or a
+ * code of the core, after which the caller does not call trv_mpi_buffers_end. */
 static inline int trv_mpi_buffers_begin(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state,
                                         const trv_mpi_arguments_t *arguments, const void *input, void *output)
 {
     const bool in_place = input == MPI_IN_PLACE;
-    const size_t part = arguments->count * arguments->elements.size;
+    const bool placed = arguments->blocks && arguments->collective == TRV_ALLGATHER; /* read_call has checked them */
     buffers->input = in_place ? output : input;
     buffers->output = output;
     buffers->alias = TRV_MPI_APART;
     buffers->input_copy = buffers->output_copy = NULL; /* so the members after them are not set */
-    if ((in_place || !trv_buffers_overlap(arguments->collective, part, state->ranks,
-                                          trv_mpi_is_root(arguments, state->rank), input, output)) &&
-        !trv_mpi_on_device(input, output))
+    if (placed ||
+        ((in_place || !trv_memory_overlaps(input, trv_mpi_input_bytes(arguments, state->rank, state->ranks), output,
+                                           trv_mpi_output_bytes(arguments, state->rank, state->ranks))) &&
+         !trv_mpi_on_device(input, output)))
         return TRV_OK;
     return trv_mpi_buffers_copy(buffers, state, arguments, input, output);
 }

@@ -3,9 +3,10 @@
  */
 #include "mpi/operations/call_arguments.h"
 
+#include <stdlib.h>
+
 #include "base/error.h"
 #include "base/hash.h"
-#include "execute/run/arguments.h"
 #include "mpi/settings/job_settings.h"
 
 /* Whether the MPI library reports an error when both buffers begin at the same address. */
@@ -29,6 +30,21 @@ int trv_mpi_arguments(const trv_mpi_reduction_t *reduction, trv_mpi_arguments_t 
         code = trv_mpi_count_bytes(reduction->count, arguments->elements.size, &bytes);
     arguments->count = code == MPI_SUCCESS ? (size_t)reduction->count : 0;
     return code;
+}
+
+void trv_mpi_arguments_clear(trv_mpi_arguments_t *arguments)
+{
+    free(arguments->blocks);
+    arguments->blocks = NULL;
+}
+
+void trv_mpi_arguments_set_blocks(trv_mpi_arguments_t *arguments, trv_mpi_blocks_t *blocks, int ranks)
+{
+    arguments->unequal = !blocks->equal;
+    arguments->count = blocks->equal ? blocks->count[0] : (blocks->total + (size_t)ranks - 1) / (size_t)ranks;
+    arguments->blocks = blocks->equal ? NULL : blocks;
+    if (blocks->equal)
+        free(blocks);
 }
 
 int trv_mpi_root_check(trv_collective_t collective, int root, int ranks)
@@ -59,7 +75,7 @@ trv_mpi_arguments_t trv_mpi_byte_arguments(trv_collective_t collective, int root
 bool trv_mpi_same_signature(const trv_mpi_arguments_t *a, const trv_mpi_arguments_t *b)
 {
     const trv_mpi_elements_t *x = &a->elements, *y = &b->elements;
-    if (a->collective != b->collective || x->reducer != y->reducer || x->size != y->size ||
+    if (a->collective != b->collective || a->unequal != b->unequal || x->reducer != y->reducer || x->size != y->size ||
         x->predefined != y->predefined || x->commutative != y->commutative || x->reason != y->reason)
         return false;
     if (x->reducer == TRV_MPI_KERNEL)
@@ -72,6 +88,7 @@ uint64_t trv_mpi_signature_hash(const trv_mpi_arguments_t *arguments)
     const trv_mpi_elements_t *elements = &arguments->elements;
     bool kernel = elements->reducer == TRV_MPI_KERNEL;
     const uint64_t property[] = {(uint64_t)arguments->collective,
+                                 arguments->unequal,
                                  elements->size,
                                  elements->reducer,
                                  elements->predefined,
@@ -84,11 +101,12 @@ uint64_t trv_mpi_signature_hash(const trv_mpi_arguments_t *arguments)
 trv_mpi_alias_t trv_mpi_alias(const trv_mpi_arguments_t *arguments, int rank, int ranks, const void *input,
                               const void *output)
 {
-    if (input == MPI_IN_PLACE || arguments->count == 0)
+    if (input == MPI_IN_PLACE || arguments->count == 0 || (arguments->blocks && arguments->collective == TRV_ALLGATHER))
+        return TRV_MPI_APART; /* in the last case the caller has compared the blocks */
+    if (!trv_memory_overlaps(input, trv_mpi_input_bytes(arguments, rank, ranks), output,
+                             trv_mpi_output_bytes(arguments, rank, ranks)))
         return TRV_MPI_APART;
     const size_t part = arguments->count * arguments->elements.size;
-    if (!trv_buffers_overlap(arguments->collective, part, ranks, trv_mpi_is_root(arguments, rank), input, output))
-        return TRV_MPI_APART;
     const size_t own = (size_t)rank * part; /* the offset of this rank's block among those of all ranks */
     const bool to_block = trv_collective_shape(arguments->collective)->before == TRV_OWNER;
     const bool same = (const char *)input + (arguments->collective == TRV_SCATTER ? own : 0) ==

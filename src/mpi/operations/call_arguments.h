@@ -13,18 +13,20 @@
 #include <trivance/schedule.h>
 
 #include "collective/signature.h"
+#include "execute/run/arguments.h"
+#include "mpi/operations/block_counts.h"
 #include "mpi/operations/elements.h"
 
-/* The arguments that the program passes to a reduction, or to an AllGather with one type (of a plan). Other collectives
- * that move data use trv_mpi_movement_t. */
+/* The arguments that the program passes to a reduction, or to a plan of any collective, whose input and output have one
+ * type. Other calls of collectives that move data use trv_mpi_movement_t. */
 typedef struct trv_mpi_reduction {
     trv_collective_t collective;
     const void *input; /* or MPI_IN_PLACE */
     void *output;
     MPI_Count count;
     MPI_Datatype datatype;
-    MPI_Op op; /* not used by AllGather */
-    int root;  /* of a Reduce */
+    MPI_Op op; /* of a reduction */
+    int root;  /* 0 for collectives without a root */
 } trv_mpi_reduction_t;
 
 /* The converted arguments. The elements of collectives that move data are bytes: see trv_mpi_byte_arguments. */
@@ -36,7 +38,14 @@ typedef struct trv_mpi_arguments {
     MPI_Op op;
     trv_mpi_elements_t elements;
     const trv_schedule_t *schedule; /* passed by the user; NULL: one is chosen */
+    bool unequal;             /* blocks have different sizes; `count` is then their mean, and not 0 if any is not */
+    trv_mpi_blocks_t *blocks; /* their sizes, owned; NULL if they are equal, and in the signature of a decision */
 } trv_mpi_arguments_t;
+
+/* Frees the block sizes. */
+void trv_mpi_arguments_clear(trv_mpi_arguments_t *arguments);
+/* Sets the sizes of the blocks, which the arguments then own: equal ones as a count. */
+void trv_mpi_arguments_set_blocks(trv_mpi_arguments_t *arguments, trv_mpi_blocks_t *blocks, int ranks);
 
 /* Checks and converts count, type and operation. MPI_SUCCESS, or an error class with the message in
  * trv_last_error(). */
@@ -62,17 +71,37 @@ static inline trv_signature_t trv_mpi_signature(const trv_mpi_arguments_t *argum
                              .idempotent = arguments->elements.idempotent};
 }
 
+/* Bytes of the input and of the output of a rank. */
+static inline size_t trv_mpi_input_bytes(const trv_mpi_arguments_t *arguments, int rank, int ranks)
+{
+    const trv_mpi_blocks_t *blocks = arguments->blocks;
+    const size_t size = arguments->elements.size;
+    if (blocks)
+        return (arguments->collective == TRV_ALLGATHER ? blocks->count[rank] : blocks->total) * size;
+    return trv_input_bytes(arguments->collective, arguments->count * size, ranks, trv_mpi_is_root(arguments, rank));
+}
+static inline size_t trv_mpi_output_bytes(const trv_mpi_arguments_t *arguments, int rank, int ranks)
+{
+    const trv_mpi_blocks_t *blocks = arguments->blocks;
+    const size_t size = arguments->elements.size;
+    if (blocks)
+        return (arguments->collective == TRV_ALLGATHER ? blocks->total : blocks->count[rank]) * size;
+    return trv_output_bytes(arguments->collective, arguments->count * size, ranks, trv_mpi_is_root(arguments, rank));
+}
+
 /* Bytes of the whole vector on `ranks` ranks. */
 static inline size_t trv_mpi_vector_bytes(const trv_mpi_arguments_t *arguments, int ranks)
 {
+    if (arguments->blocks)
+        return arguments->blocks->total * arguments->elements.size;
     const trv_signature_t signature = trv_mpi_signature(arguments);
     return trv_signature_bytes(&signature, arguments->count, ranks);
 }
 
-/* Whether two calls have the same operation signature, whatever their counts and roots. Only
- * properties that are the same on all ranks are compared: the type of a kernel, not its handle (MPI_INT on one rank may
- * be MPI_INTEGER on another). For user-defined types and operations the sizes and properties are compared, because MPI
- * may reuse the handle of one that was freed. */
+/* Whether two calls have the same operation signature, whatever their counts and roots. Only properties that are the
+ * same on all ranks are compared: the type of a kernel, not its handle (MPI_INT on one rank may be MPI_INTEGER on
+ * another). For user-defined types and operations the sizes and properties are compared, because MPI may reuse the handle
+ * of one that was freed. */
 bool trv_mpi_same_signature(const trv_mpi_arguments_t *a, const trv_mpi_arguments_t *b);
 
 /* A hash of the operation signature, the same on all ranks. */

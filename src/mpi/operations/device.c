@@ -158,7 +158,7 @@ int trv_device_copy(void *to, const void *from, size_t bytes)
         return TRV_OK;
     const void *on_device = trv_device_holds(to) ? to : trv_device_holds(from) ? from : NULL;
     if (!on_device) {
-        memcpy(to, from, bytes);
+        memmove(to, from, bytes);
         return TRV_OK;
     }
     bool copied = cuda_holds(on_device)

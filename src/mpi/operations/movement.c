@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "execute/run/arguments.h"
+#include "mpi/operations/device.h"
 #include "mpi/operations/elements.h"
 #include "schedule/collective.h"
 #include "transport/mpi/mpi_error.h"
@@ -18,7 +20,8 @@ typedef struct side {
     const void *buffer;
     MPI_Count count; /* of each block */
     MPI_Datatype type;
-    int blocks; /* 0: the rank has no such side, or the other one includes it */
+    int blocks;                     /* 0: the rank has no such side, or the other one includes it */
+    const trv_mpi_counts_t *counts; /* instead of `count` a count and a displacement per block; else NULL */
 } side_t;
 
 static bool is_root(const trv_mpi_movement_t *m, int rank)
@@ -42,8 +45,8 @@ static bool keeps_block(const trv_mpi_movement_t *m, int rank)
 static void sides(const trv_mpi_movement_t *m, int rank, int ranks, side_t *send, side_t *receive)
 {
     const trv_collective_shape_t *shape = trv_collective_shape(m->collective);
-    *send = (side_t){m->sendbuf, m->sendcount, m->sendtype, blocks_held(m, shape->before, rank, ranks)};
-    *receive = (side_t){m->recvbuf, m->recvcount, m->recvtype, blocks_held(m, shape->after, rank, ranks)};
+    *send = (side_t){m->sendbuf, m->sendcount, m->sendtype, blocks_held(m, shape->before, rank, ranks), NULL};
+    *receive = (side_t){m->recvbuf, m->recvcount, m->recvtype, blocks_held(m, shape->after, rank, ranks), m->counts};
     if (send->blocks > 0 && m->sendbuf == MPI_IN_PLACE)
         send->blocks = 0;
     if (keeps_block(m, rank))
@@ -87,6 +90,13 @@ static int measure(const side_t *side, size_t *bytes, size_t *element)
     return trv_mpi_count_bytes(side->count, (size_t)size, bytes);
 }
 
+static int fail_sizes(size_t sent, size_t received)
+{
+    trv_fail(TRV_ERR_ARGUMENT, "%zu bytes are sent and %zu are received in a block; they must be the same", sent,
+             received);
+    return MPI_ERR_COUNT;
+}
+
 int trv_mpi_movement_measure(const trv_mpi_movement_t *m, int rank, size_t *bytes, bool *contiguous)
 {
     side_t send, receive;
@@ -100,10 +110,34 @@ int trv_mpi_movement_measure(const trv_mpi_movement_t *m, int rank, size_t *byte
     *bytes = receive.blocks > 0 ? received : sent;
     *contiguous = receive_element > 0 && send_element > 0;
     if (code == MPI_SUCCESS && send.blocks > 0 && receive.blocks > 0 && sent != received)
-        return trv_fail(TRV_ERR_ARGUMENT, "%zu bytes are sent and %zu are received in a block; they must be the same",
-                        sent, received),
-               MPI_ERR_COUNT;
+        return fail_sizes(sent, received);
     return code;
+}
+
+int trv_mpi_movement_measure_blocks(const trv_mpi_movement_t *m, int rank, int ranks, trv_mpi_blocks_t **blocks,
+                                    bool *contiguous)
+{
+    const bool in_place = m->sendbuf == MPI_IN_PLACE;
+    const side_t send = {m->sendbuf, m->sendcount, m->sendtype, 1, NULL};
+    size_t sent = 0, send_element = 1, element = 0;
+    MPI_Count size = 0;
+    MPI_Aint lower = 0, extent = 0;
+    *blocks = NULL;
+    int code = trv_mpi_contiguous(m->recvtype, &element);
+    if (code == MPI_SUCCESS && !in_place)
+        code = measure(&send, &sent, &send_element);
+    if (code != MPI_SUCCESS)
+        return code;
+    PMPI_Type_size_x(m->recvtype, &size);
+    PMPI_Type_get_extent(m->recvtype, &lower, &extent);
+    code = trv_mpi_blocks_create(blocks, m->counts, ranks, (size_t)size, extent, 1);
+    if (code != MPI_SUCCESS)
+        return code;
+    const trv_mpi_blocks_t *made = *blocks;
+    const size_t end = made->apart && ranks > 0 ? made->displacement[ranks - 1] + made->count[ranks - 1] : 0;
+    *contiguous = element > 0 && send_element > 0 && made->apart &&
+                  (in_place || !trv_memory_overlaps(m->sendbuf, sent, m->recvbuf, end));
+    return in_place || sent == made->count[rank] ? MPI_SUCCESS : fail_sizes(sent, made->count[rank]);
 }
 
 /* ---- Packing ----------------------------------------------------------------------------------------------------- */
@@ -139,12 +173,37 @@ static void view_clear(view_t *view)
         PMPI_Type_free(&view->type);
 }
 
+static MPI_Count count_of(const side_t *side, int block)
+{
+    return side->counts ? trv_mpi_count_at(side->counts, block) : side->count;
+}
+
 /* The address of a block. MPI_BOTTOM is NULL, so that the sum is computed with integers. */
 static void *block_of(const side_t *side, int block)
 {
     MPI_Aint lower = 0, extent = 0;
     PMPI_Type_get_extent(side->type, &lower, &extent);
-    return (void *)((uintptr_t)side->buffer + (uintptr_t)(block * side->count * extent));
+    const MPI_Aint at = side->counts ? trv_mpi_displacement_at(side->counts, block) : block * side->count;
+    return (void *)((uintptr_t)side->buffer + (uintptr_t)(at * extent));
+}
+
+/* The bytes of a block: `bytes`, except for blocks with counts. */
+static size_t bytes_of(const side_t *side, int block, size_t bytes)
+{
+    MPI_Count size = 0;
+    if (!side->counts)
+        return bytes;
+    PMPI_Type_size_x(side->type, &size);
+    return (size_t)(count_of(side, block) * size);
+}
+
+/* The place of a block in a packed buffer of all blocks. */
+static size_t place_of_block(const side_t *side, int block, size_t bytes)
+{
+    size_t at = 0;
+    for (int b = 0; side->counts && b < block; b++)
+        at += bytes_of(side, b, bytes);
+    return side->counts ? at : (size_t)block * bytes;
 }
 
 /* Packs or unpacks a block, at `at` in the packed buffer. */
@@ -152,9 +211,19 @@ static int convert_block(const trv_mpi_state_t *state, const side_t *side, int b
                          bool packs)
 {
     int position = 0; /* MPI_Pack counts in ints */
+    const MPI_Count count = count_of(side, block);
+    size_t element = 0;
+    void *buffer = block_of(side, block);
     view_t view;
     MPI_Comm comm = state->members->domain->comm;
-    int code = view_init(&view, block_of(side, block), side->count, side->type);
+    if (bytes == 0)
+        return TRV_OK;
+    if (side->counts && trv_mpi_contiguous(side->type, &element) == MPI_SUCCESS && element > 0)
+        return packs ? trv_device_copy(at, buffer, bytes) : trv_device_copy(buffer, at, bytes);
+    if (bytes > INT32_MAX || count > INT32_MAX)
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "blocks of a type with gaps are limited to 2 GiB; pass a type without gaps");
+    int code = view_init(&view, buffer, count, side->type);
     if (code == MPI_SUCCESS)
         code = packs ? PMPI_Pack(view.buffer, view.count, view.type, at, (int)bytes, &position, comm)
                      : PMPI_Unpack(at, (int)bytes, &position, view.buffer, view.count, view.type, comm);
@@ -162,33 +231,35 @@ static int convert_block(const trv_mpi_state_t *state, const side_t *side, int b
     return code == MPI_SUCCESS ? TRV_OK : trv_mpi_transport_error(packs ? "MPI_Pack" : "MPI_Unpack", code);
 }
 
-/* Packs or unpacks the `count` blocks from `first` on, each to or from its place in the packed buffer; if that holds
- * only one block, `place` is 0. */
-static int convert(const trv_mpi_state_t *state, const side_t *side, int first, int place, int count, size_t bytes,
-                   void *packed, bool packs)
+/* Packs or unpacks the `count` blocks from `first` on, one after the other from `at` in the packed buffer. */
+static int convert(const trv_mpi_state_t *state, const side_t *side, int first, int count, size_t bytes, char *at,
+                   bool packs)
 {
     int code = TRV_OK;
-    for (int i = 0; i < count && code == TRV_OK; i++)
-        code = convert_block(state, side, first + i, bytes, (char *)packed + (size_t)(place + i) * bytes, packs);
+    for (int block = first; block < first + count && code == TRV_OK; block++) {
+        const size_t block_bytes = bytes_of(side, block, bytes);
+        code = convert_block(state, side, block, block_bytes, at, packs);
+        at += block_bytes;
+    }
     return code;
 }
 
 /* The numbers of blocks that a rank sends and receives, whether in place or not, and of those that are packed. */
-typedef struct blocks {
+typedef struct block_numbers {
     int sent, received, packed;
-} blocks_t;
+} block_numbers_t;
 
-static blocks_t count_blocks(const trv_mpi_state_t *state, const trv_mpi_movement_t *m)
+static block_numbers_t count_blocks(const trv_mpi_state_t *state, const trv_mpi_movement_t *m)
 {
     const trv_collective_shape_t *shape = trv_collective_shape(m->collective);
-    blocks_t blocks = {.sent = blocks_held(m, shape->before, state->rank, state->ranks),
-                       .received = blocks_held(m, shape->after, state->rank, state->ranks)};
+    block_numbers_t blocks = {.sent = blocks_held(m, shape->before, state->rank, state->ranks),
+                              .received = blocks_held(m, shape->after, state->rank, state->ranks)};
     blocks.packed = blocks.sent > blocks.received ? blocks.sent : blocks.received;
     return blocks;
 }
 
 /* In place, a rank's only block is at its own place among those of all ranks. */
-static int place_of(const trv_mpi_state_t *state, const blocks_t *blocks, int count)
+static int place_of(const trv_mpi_state_t *state, const block_numbers_t *blocks, int count)
 {
     return count < blocks->packed ? state->rank : 0;
 }
@@ -196,20 +267,16 @@ static int place_of(const trv_mpi_state_t *state, const blocks_t *blocks, int co
 int trv_mpi_movement_pack(const trv_mpi_state_t *state, const trv_mpi_movement_t *m, size_t bytes, void **packed)
 {
     side_t send, receive;
-    const blocks_t blocks = count_blocks(state, m);
+    const block_numbers_t blocks = count_blocks(state, m);
     const int place = place_of(state, &blocks, blocks.sent);
-    *packed = NULL;
     sides(m, state->rank, state->ranks, &send, &receive);
     const bool in_place = send.blocks == 0; /* then the blocks are in the receive buffer */
-    if (bytes > INT32_MAX || (send.blocks > 0 && send.count > INT32_MAX) ||
-        (receive.blocks > 0 && receive.count > INT32_MAX))
-        return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "blocks of a type with gaps are limited to 2 GiB; pass a type without gaps");
-    *packed = malloc(bytes * (size_t)blocks.packed);
+    const size_t own = bytes_of(&receive, state->rank, bytes);
+    *packed = malloc(place_of_block(&receive, blocks.packed, bytes) + 1);
     if (!*packed)
         return trv_fail_memory();
-    const int code = convert(state, in_place ? &receive : &send, in_place ? place : 0, place, blocks.sent, bytes,
-                             *packed, true);
+    const int code = convert(state, in_place ? &receive : &send, in_place ? place : 0, blocks.sent, own,
+                             (char *)*packed + place_of_block(&receive, place, bytes), true);
     if (code < 0) {
         free(*packed);
         *packed = NULL;
@@ -220,10 +287,11 @@ int trv_mpi_movement_pack(const trv_mpi_state_t *state, const trv_mpi_movement_t
 int trv_mpi_movement_unpack(const trv_mpi_state_t *state, const trv_mpi_movement_t *m, size_t bytes, const void *packed)
 {
     side_t send, receive;
-    const blocks_t blocks = count_blocks(state, m);
+    const block_numbers_t blocks = count_blocks(state, m);
     sides(m, state->rank, state->ranks, &send, &receive);
     if (m->collective == TRV_BROADCAST && is_root(m, state->rank))
         return TRV_OK; /* the data is in the buffer already */
-    return convert(state, &receive, 0, place_of(state, &blocks, receive.blocks), receive.blocks, bytes, (void *)packed,
+    const int place = place_of(state, &blocks, receive.blocks);
+    return convert(state, &receive, 0, receive.blocks, bytes, (char *)packed + place_of_block(&receive, place, bytes),
                    false);
 }

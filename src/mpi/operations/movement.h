@@ -14,6 +14,7 @@
 #include <trivance/schedule.h>
 
 #include "mpi/communicator/state.h"
+#include "mpi/operations/block_counts.h"
 
 /* The arguments that the program passes. The buffer of a Broadcast is the receive buffer; the send buffer is then
  * MPI_IN_PLACE. Members of a side that MPI ignores on this rank (for example the send buffer of a Scatter on ranks other
@@ -24,7 +25,8 @@ typedef struct trv_mpi_movement {
     void *recvbuf;       /* Scatter: or MPI_IN_PLACE */
     MPI_Count sendcount, recvcount;
     MPI_Datatype sendtype, recvtype;
-    int root; /* without meaning for AllGather and All-to-All */
+    int root;                       /* without meaning for AllGather and All-to-All */
+    const trv_mpi_counts_t *counts; /* of an AllGather with a count per rank, instead of `recvcount`; else NULL */
 } trv_mpi_movement_t;
 
 /* The buffers of a rank, as in trv_mpi_reduction_t: *input is MPI_IN_PLACE if the data to be sent is in *output. A
@@ -38,9 +40,16 @@ MPI_Count trv_mpi_movement_count(const trv_mpi_movement_t *movement, int rank);
  * MPI_SUCCESS, or an error class with the message in trv_last_error(). */
 int trv_mpi_movement_measure(const trv_mpi_movement_t *movement, int rank, size_t *bytes, bool *contiguous);
 
-/* Movement of types with gaps, at most 2 GiB per block. The first function allocates *packed for the larger one of this
- * rank's buffers, which the caller frees, and packs the data to be sent into it. The second function unpacks the
- * received data, after the collective was executed in place on the bytes of *packed. TRV_OK or a code of the core. */
+/* The same for an AllGather with a count per rank: *blocks, which the caller frees, are its blocks in bytes, with their
+ * displacements in the receive buffer. *contiguous: this rank's types have no gaps, and its blocks do not overlap each
+ * other or the send buffer. */
+int trv_mpi_movement_measure_blocks(const trv_mpi_movement_t *movement, int rank, int ranks, trv_mpi_blocks_t **blocks,
+                                    bool *contiguous);
+
+/* Movement of types with gaps, at most 2 GiB per block, and of blocks with counts, which are then one after the other
+ * in rank order. The first function allocates *packed for the larger one of this rank's buffers, which the caller frees,
+ * and packs the data to be sent into it. The second function unpacks the received data, after the collective was
+ * executed in place on the bytes of *packed. TRV_OK or a code of the core. */
 int trv_mpi_movement_pack(const trv_mpi_state_t *state, const trv_mpi_movement_t *movement, size_t bytes,
                           void **packed);
 int trv_mpi_movement_unpack(const trv_mpi_state_t *state, const trv_mpi_movement_t *movement, size_t bytes,

@@ -54,7 +54,13 @@ static int make_plan(trv_mpi_operation_t *operation, const trv_mpi_plan_spec_t *
                            : trv_plan_create(&operation->plan, spec->schedule, spec->coordinate, arguments->count,
                                              &elements, transport, &options);
     if (code == TRV_OK && node)
-        code = trv_mpi_node_run_create(&operation->run, node, &elements, operation->plan, shared);
+        code = trv_mpi_node_run_create(&operation->run, node,
+                                       &(trv_mpi_node_call_t){.collective = arguments->collective,
+                                                              .root = arguments->root,
+                                                              .elements = elements,
+                                                              .plan = operation->plan,
+                                                              .options = &options,
+                                                              .shared = shared});
     return code;
 }
 
@@ -147,7 +153,10 @@ int trv_mpi_operation_start(trv_mpi_operation_t *operation, const void *input, v
     if (atomic_load_explicit(&operation->state->broken, memory_order_relaxed))
         code = trv_mpi_state_broken();
     else if (operation->run)
-        trv_mpi_node_run_start(operation->run, operation->arguments.count, input, output);
+        code = trv_mpi_node_run_start(operation->run, operation->arguments.count, input, output);
+    else if (operation->arguments.blocks)
+        code = trv_plan_start_blocks(operation->plan, operation->arguments.blocks->count,
+                                     operation->arguments.blocks->displacement, input, output);
     else
         code = trv_plan_start_count(operation->plan, operation->arguments.count, input, output);
     return code < 0 ? operation_end(operation, code) : TRV_OK;

@@ -73,11 +73,13 @@ int trv_mpi_operation_fail(trv_mpi_operation_t *operation, int code);
 int trv_mpi_operation_run(trv_mpi_operation_t *operation, const void *input, void *output);
 /* Sets the position of the communicator whose tags, and whose memory of the node, later starts use. */
 void trv_mpi_operation_set_position(trv_mpi_operation_t *operation, int position);
-/* Sets count and handles of later starts; the operation signature must be the same. */
-static inline void trv_mpi_operation_set_call(trv_mpi_operation_t *operation, size_t count, MPI_Datatype datatype,
-                                              MPI_Op op)
+/* Sets count, block sizes (NULL: equal blocks) and handles of the next start; the operation signature must be the
+ * same. The operation does not own the block sizes. */
+static inline void trv_mpi_operation_set_call(trv_mpi_operation_t *operation, size_t count, trv_mpi_blocks_t *blocks,
+                                              MPI_Datatype datatype, MPI_Op op)
 {
     operation->arguments.count = count;
+    operation->arguments.blocks = blocks;
     operation->arguments.datatype = operation->local.datatype = datatype;
     operation->arguments.op = operation->local.op = op;
 }

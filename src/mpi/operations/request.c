@@ -29,6 +29,8 @@ struct trv_mpi_request {
     trv_mpi_operation_t *operation; /* taken from the pool while it runs; a persistent request keeps it */
     trv_mpi_request_spec_t spec;
     trv_mpi_movement_t movement;        /* spec.packed points to it */
+    trv_mpi_counts_t counts;            /* movement.counts points to it */
+    unsigned char barrier[2];           /* input and output of a Barrier */
     trv_mpi_context_ids_t *context_ids; /* for a persistent request the block that its tags are from; else NULL */
     int tag, position;
     unsigned long sequence; /* the number of earlier requests at this position */
@@ -75,7 +77,15 @@ int trv_mpi_request_create(trv_mpi_request_t **created, trv_mpi_state_t *state, 
     request->spec = *spec;
     if (spec->packed) {
         request->movement = *spec->packed;
+        if (spec->packed->counts) {
+            request->counts = *spec->packed->counts;
+            request->movement.counts = &request->counts;
+        }
         request->spec.packed = &request->movement;
+    }
+    if (spec->is_barrier) {
+        request->spec.input = &request->barrier[0];
+        request->spec.output = &request->barrier[1];
     }
     request->context_ids = context_ids;
     request->tag = tag;
@@ -94,6 +104,7 @@ void trv_mpi_request_free(trv_mpi_request_t *request)
         request->instances.give(request->operation);
     request->instances.release(request->instances.owner);
     trv_mpi_context_ids_release(request->context_ids);
+    trv_mpi_arguments_clear(&request->spec.arguments);
     free(request);
     trv_mpi_state_release(state);
 }

@@ -78,30 +78,6 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     return code;
 }
 
-/* ---- Reduce-Scatter with a count per rank ------------------------------------------------------------------------ */
-
-static MPI_Count count_at(const void *counts, size_t bytes, int i)
-{
-    return bytes == sizeof(int) ? ((const int *)counts)[i] : ((const MPI_Count *)counts)[i];
-}
-
-/* With equal counts it is MPI_Reduce_scatter_block. MPI requires the list of counts to be the same on all ranks, so
- * they make the same choice; with TRIVANCE_CHECK the ranks compare the list. */
-bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const void *counts, size_t count_bytes,
-                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, int *code)
-{
-    int ranks = 0, same = 0;
-    if (!trv_mpi_is_active() || !counts || comm == MPI_COMM_NULL || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS)
-        return false; /* the MPI library reports invalid arguments */
-    while (same < ranks && count_at(counts, count_bytes, same) == count_at(counts, count_bytes, 0))
-        same++;
-    const trv_mpi_reduction_t reduction = {TRV_REDUCE_SCATTER, sendbuf, recvbuf, count_at(counts, count_bytes, 0),
-                                           datatype,           op,      0};
-    return same == ranks
-               ? trv_mpi_intercept(&(trv_mpi_call_t){.reduction = &reduction}, comm, code)
-               : trv_mpi_intercept_unequal_counts(&reduction, counts, (size_t)ranks * count_bytes, comm, code);
-}
-
 /* ---- The functions ----------------------------------------------------------------------------------------------- */
 
 /* Defines an MPI function. `UNSUPPORTED`: see trv_mpi_intercept_end. `DISPATCHED`: an expression that is true if
@@ -119,8 +95,6 @@ bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const void *
 
 #define CALL(Name)     (&(const trv_mpi_call_t)TRV_MPI_CALL_##Name)
 #define DISPATCH(Name) trv_mpi_intercept(CALL(Name), comm, &code)
-#define DISPATCH_COUNTS                                                                                                \
-    trv_preload_reduce_scatter(sendbuf, recvbuf, recvcounts, sizeof *recvcounts, datatype, op, comm, &code)
 
 /* Reports a non-blocking or persistent call; false. */
 #define FALLS_BACK(LABEL, CALL) (trv_preload_report_fallback(LABEL, CALL, comm), false)
@@ -129,12 +103,10 @@ bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const void *
 #define ARGUMENTS_REQUEST(FORM)    (TRV_MPI_ARGUMENTS_##FORM, request)
 #define ARGUMENTS_PERSISTENT(FORM) (TRV_MPI_ARGUMENTS_##FORM, info, request)
 
-/* Blocking and non-blocking functions: of collectives that are dispatched, of MPI_Reduce_scatter (COUNTS), and of the
- * others (COUNTED). */
+/* Blocking and non-blocking functions: of collectives that are dispatched, and of the others (COUNTED). */
 #define BLOCKING_AS(Name, FORM, UNSUPPORTED, DISPATCHED)                                                               \
     FUNCTION(MPI_##Name, "MPI_" #Name, UNSUPPORTED, DISPATCHED, ARGUMENTS(FORM), TRV_MPI_PARAMETERS_##FORM(int, int))
 #define BLOCKING(Name, name, NAME, FORM)         BLOCKING_AS(Name, FORM, NULL, DISPATCH(Name))
-#define BLOCKING_COUNTS(Name, name, NAME, FORM)  BLOCKING_AS(Name, FORM, NULL, DISPATCH_COUNTS)
 #define BLOCKING_COUNTED(Name, name, NAME, FORM) BLOCKING_AS(Name, FORM, TRV_MPI_NO_SCHEDULES, false)
 
 #define NONBLOCKING_AS(name, FORM, UNSUPPORTED, DISPATCHED)                                                            \
@@ -142,16 +114,13 @@ bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const void *
              TRV_MPI_PARAMETERS_##FORM(int, int), MPI_Request *request)
 #define NONBLOCKING(Name, name, NAME, FORM) NONBLOCKING_AS(name, FORM, NULL, FALLS_BACK("MPI_I" #name, CALL(Name)))
 
-#define NONBLOCKING_COUNTS(Name, name, NAME, FORM)  NONBLOCKING_AS(name, FORM, NULL, FALLS_BACK("MPI_I" #name, NULL))
 #define NONBLOCKING_COUNTED(Name, name, NAME, FORM) NONBLOCKING_AS(name, FORM, TRV_MPI_NO_SCHEDULES, false)
 
 TRV_MPI_DISPATCHED(BLOCKING)
-TRV_MPI_REDUCE_SCATTER(BLOCKING_COUNTS)
 TRV_MPI_BARRIER(BLOCKING)
 TRV_MPI_COUNTED(BLOCKING_COUNTED)
 TRV_MPI_NEIGHBOR(BLOCKING_COUNTED)
 TRV_MPI_DISPATCHED(NONBLOCKING)
-TRV_MPI_REDUCE_SCATTER(NONBLOCKING_COUNTS)
 TRV_MPI_BARRIER(NONBLOCKING)
 TRV_MPI_COUNTED(NONBLOCKING_COUNTED)
 TRV_MPI_NEIGHBOR(NONBLOCKING_COUNTED)
@@ -184,11 +153,9 @@ TRV_MPI_NEIGHBOR(NONBLOCKING_COUNTED)
 #ifdef HAS_INIT
 
 #define INIT(Name, name, NAME, FORM)         INIT_AS(Name, FORM, NULL, FALLS_BACK(INIT_LABEL(Name), CALL(Name)))
-#define INIT_COUNTS(Name, name, NAME, FORM)  INIT_AS(Name, FORM, NULL, FALLS_BACK(INIT_LABEL(Name), NULL))
 #define INIT_COUNTED(Name, name, NAME, FORM) INIT_AS(Name, FORM, TRV_MPI_NO_SCHEDULES, false)
 
 TRV_MPI_DISPATCHED(INIT)
-TRV_MPI_REDUCE_SCATTER(INIT_COUNTS)
 TRV_MPI_BARRIER(INIT)
 TRV_MPI_COUNTED(INIT_COUNTED)
 TRV_MPI_NEIGHBOR(INIT_COUNTED)
@@ -208,13 +175,9 @@ TRV_MPI_NEIGHBOR(INIT_COUNTED)
 #define LARGE(Name, name, NAME, FORM)                                                                                  \
     LARGE_AS(Name, name, FORM, NULL, DISPATCH(Name), FALLS_BACK("MPI_I" #name, CALL(Name)),                            \
              FALLS_BACK(INIT_LABEL(Name), CALL(Name)))
-#define LARGE_COUNTS(Name, name, NAME, FORM)                                                                           \
-    LARGE_AS(Name, name, FORM, NULL, DISPATCH_COUNTS, FALLS_BACK("MPI_I" #name, NULL),                                 \
-             FALLS_BACK(INIT_LABEL(Name), NULL))
 #define LARGE_COUNTED(Name, name, NAME, FORM) LARGE_AS(Name, name, FORM, TRV_MPI_NO_SCHEDULES, false, false, false)
 
 TRV_MPI_DISPATCHED(LARGE)
-TRV_MPI_REDUCE_SCATTER(LARGE_COUNTS)
 TRV_MPI_COUNTED(LARGE_COUNTED)
 TRV_MPI_NEIGHBOR(LARGE_COUNTED)
 

@@ -34,6 +34,8 @@ typedef void (*gather_root_t)(const void *, const MPI_Fint *, const MPI_Fint *, 
                               const MPI_Fint *, const MPI_Fint *, const MPI_Fint *, MPI_Fint *);
 typedef void (*gather_t)(const void *, const MPI_Fint *, const MPI_Fint *, void *, const MPI_Fint *, const MPI_Fint *,
                          const MPI_Fint *, MPI_Fint *);
+typedef void (*gatherv_t)(const void *, const MPI_Fint *, const MPI_Fint *, void *, const MPI_Fint *, const MPI_Fint *,
+                          const MPI_Fint *, const MPI_Fint *, MPI_Fint *);
 typedef void (*barrier_t)(const MPI_Fint *, MPI_Fint *);
 typedef void (*init_t)(MPI_Fint *);
 typedef void (*dup_t)(const MPI_Fint *, MPI_Fint *, MPI_Fint *);
@@ -46,6 +48,7 @@ typedef void (*init_thread_t)(const MPI_Fint *, MPI_Fint *, MPI_Fint *);
 static struct {
     reduce_t allreduce, reduce_scatter_block, reduce_scatter;
     gather_t allgather, alltoall;
+    gatherv_t allgatherv;
     broadcast_t bcast;
     reduce_root_t reduce;
     gather_root_t gather, scatter;
@@ -75,6 +78,7 @@ static void find_functions(void)
     find("pmpi_reduce_scatter_block_", &library.reduce_scatter_block);
     find("pmpi_reduce_scatter_", &library.reduce_scatter);
     find("pmpi_allgather_", &library.allgather);
+    find("pmpi_allgatherv_", &library.allgatherv);
     find("pmpi_alltoall_", &library.alltoall);
     find("pmpi_bcast_", &library.bcast);
     find("pmpi_reduce_", &library.reduce);
@@ -158,16 +162,24 @@ void mpi_reduce_scatter_block_(const void *sendbuf, void *recvbuf, const MPI_Fin
            datatype, op, comm, ierror);
 }
 
+/* The counts of a call, and its displacements. */
+#define COUNTS(counts) (&(const trv_mpi_counts_t){counts, NULL, sizeof(MPI_Fint), 0})
+#define COUNTS_DISPLACEMENTS(counts, displs)                                                                           \
+    (&(const trv_mpi_counts_t){counts, displs, sizeof(MPI_Fint), sizeof(MPI_Fint)})
+
 void mpi_reduce_scatter_(const void *sendbuf, void *recvbuf, const MPI_Fint *recvcounts, const MPI_Fint *datatype,
                          const MPI_Fint *op, const MPI_Fint *comm, MPI_Fint *ierror)
 {
     int code;
     MPI_Fint error = MPI_SUCCESS;
     const trv_mpi_span_t span = trv_mpi_span_begin("MPI_Reduce_scatter");
-    /* NOLINTNEXTLINE(misc-redundant-expression): integers of Fortran may be longer where MPI was built so */
-    if (!falls_back() && sizeof(MPI_Fint) == sizeof(int) &&
-        trv_preload_reduce_scatter(input(sendbuf), output(recvbuf), recvcounts, sizeof(int), PMPI_Type_f2c(*datatype),
-                                   PMPI_Op_f2c(*op), PMPI_Comm_f2c(*comm), &code))
+    if (!falls_back() &&
+        trv_mpi_intercept(&(trv_mpi_call_t){.reduction = &(trv_mpi_reduction_t){TRV_REDUCE_SCATTER, input(sendbuf),
+                                                                                output(recvbuf), 0,
+                                                                                PMPI_Type_f2c(*datatype),
+                                                                                PMPI_Op_f2c(*op), 0},
+                                            .counts = COUNTS(recvcounts)},
+                          PMPI_Comm_f2c(*comm), &code))
         error = code;
     else
         library.reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, &error);
@@ -211,7 +223,7 @@ void mpi_bcast_(void *buffer, const MPI_Fint *count, const MPI_Fint *datatype, c
     MPI_Fint error = MPI_SUCCESS;
     const trv_mpi_span_t span = trv_mpi_span_begin("MPI_Bcast");
     if (!move(&(trv_mpi_movement_t){TRV_BROADCAST, MPI_IN_PLACE, output(buffer), 0, *count, MPI_DATATYPE_NULL,
-                                    PMPI_Type_f2c(*datatype), *root},
+                                    PMPI_Type_f2c(*datatype), *root, NULL},
               comm, &error))
         library.bcast(buffer, count, datatype, root, comm, &error);
     end(span, NULL, comm);
@@ -225,7 +237,7 @@ static void gather(const char *name, trv_collective_t collective, const gather_t
     MPI_Fint error = MPI_SUCCESS;
     const trv_mpi_span_t span = trv_mpi_span_begin(name);
     if (!move(&(trv_mpi_movement_t){collective, input(sendbuf), output(recvbuf), *sendcount, *recvcount,
-                                    PMPI_Type_f2c(*sendtype), PMPI_Type_f2c(*recvtype), 0},
+                                    PMPI_Type_f2c(*sendtype), PMPI_Type_f2c(*recvtype), 0, NULL},
               comm, &error))
         (*fallback)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm, &error);
     end(span, NULL, comm);
@@ -237,6 +249,27 @@ void mpi_allgather_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fi
 {
     gather("MPI_Allgather", TRV_ALLGATHER, &library.allgather, sendbuf, sendcount, sendtype, recvbuf, recvcount,
            recvtype, comm, ierror);
+}
+
+void mpi_allgatherv_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
+                     const MPI_Fint *recvcounts, const MPI_Fint *displs, const MPI_Fint *recvtype, const MPI_Fint *comm,
+                     MPI_Fint *ierror)
+{
+    MPI_Fint error = MPI_SUCCESS;
+    const trv_mpi_span_t span = trv_mpi_span_begin("MPI_Allgatherv");
+    const trv_mpi_movement_t movement = {TRV_ALLGATHER,
+                                         input(sendbuf),
+                                         output(recvbuf),
+                                         *sendcount,
+                                         0,
+                                         PMPI_Type_f2c(*sendtype),
+                                         PMPI_Type_f2c(*recvtype),
+                                         0,
+                                         COUNTS_DISPLACEMENTS(recvcounts, displs)};
+    if (!move(&movement, comm, &error))
+        library.allgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype, comm, &error);
+    end(span, NULL, comm);
+    set_error(ierror, error);
 }
 
 void mpi_alltoall_(const void *sendbuf, const MPI_Fint *sendcount, const MPI_Fint *sendtype, void *recvbuf,
@@ -254,7 +287,7 @@ static void gather_root(const char *name, trv_collective_t collective, const gat
     MPI_Fint error = MPI_SUCCESS;
     const trv_mpi_span_t span = trv_mpi_span_begin(name);
     if (!move(&(trv_mpi_movement_t){collective, input(sendbuf), output(recvbuf), *sendcount, *recvcount,
-                                    PMPI_Type_f2c(*sendtype), PMPI_Type_f2c(*recvtype), *root},
+                                    PMPI_Type_f2c(*sendtype), PMPI_Type_f2c(*recvtype), *root, NULL},
               comm, &error))
         (*fallback)(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm, &error);
     end(span, NULL, comm);
@@ -378,6 +411,7 @@ SPELLINGS(mpi_allreduce, MPI_ALLREDUCE);
 SPELLINGS(mpi_reduce_scatter_block, MPI_REDUCE_SCATTER_BLOCK);
 SPELLINGS(mpi_reduce_scatter, MPI_REDUCE_SCATTER);
 SPELLINGS(mpi_allgather, MPI_ALLGATHER);
+SPELLINGS(mpi_allgatherv, MPI_ALLGATHERV);
 SPELLINGS(mpi_alltoall, MPI_ALLTOALL);
 SPELLINGS(mpi_bcast, MPI_BCAST);
 SPELLINGS(mpi_reduce, MPI_REDUCE);
@@ -433,19 +467,29 @@ SPELLINGS(mpi_barrier, MPI_BARRIER);
 #define MOVEMENT_ARGUMENTS(COLLECTIVE, ROOT)                                                                           \
     (&(const trv_mpi_call_t){.movement = &(const trv_mpi_movement_t){COLLECTIVE, input(a1), output(a4), FINT(a2),      \
                                                                      FINT(a5), PMPI_Type_f2c(FINT(a3)),                \
-                                                                     PMPI_Type_f2c(FINT(a6)), ROOT}})
+                                                                     PMPI_Type_f2c(FINT(a6)), ROOT, NULL}})
 #define CALL_ALLREDUCE            REDUCTION_ARGUMENTS(TRV_ALLREDUCE, 0)
 #define CALL_REDUCE_SCATTER_BLOCK REDUCTION_ARGUMENTS(TRV_REDUCE_SCATTER, 0)
 #define CALL_REDUCE               REDUCTION_ARGUMENTS(TRV_REDUCE, FINT(a6))
 #define CALL_BCAST                                                                                                     \
     (&(const trv_mpi_call_t){.movement = &(const trv_mpi_movement_t){TRV_BROADCAST, MPI_IN_PLACE, output(a1), 0,       \
                                                                      FINT(a2), MPI_DATATYPE_NULL,                      \
-                                                                     PMPI_Type_f2c(FINT(a3)), FINT(a4)}})
+                                                                     PMPI_Type_f2c(FINT(a3)), FINT(a4), NULL}})
 #define CALL_ALLGATHER MOVEMENT_ARGUMENTS(TRV_ALLGATHER, 0)
 #define CALL_ALLTOALL  MOVEMENT_ARGUMENTS(TRV_ALLTOALL, 0)
 #define CALL_GATHER    MOVEMENT_ARGUMENTS(TRV_GATHER, FINT(a7))
 #define CALL_SCATTER   MOVEMENT_ARGUMENTS(TRV_SCATTER, FINT(a7))
-#define CALL_BARRIER   (&(const trv_mpi_call_t)TRV_MPI_CALL_Barrier)
+#define CALL_REDUCE_SCATTER                                                                                            \
+    (&(const trv_mpi_call_t){.reduction = &(const trv_mpi_reduction_t){TRV_REDUCE_SCATTER, input(a1), output(a2), 0,   \
+                                                                       PMPI_Type_f2c(FINT(a4)), PMPI_Op_f2c(FINT(a5)), \
+                                                                       0},                                             \
+                             .counts = COUNTS(a3)})
+#define CALL_ALLGATHERV                                                                                                \
+    (&(const trv_mpi_call_t){.movement = &(const trv_mpi_movement_t){TRV_ALLGATHER, input(a1), output(a4), FINT(a2),   \
+                                                                     0, PMPI_Type_f2c(FINT(a3)),                       \
+                                                                     PMPI_Type_f2c(FINT(a7)), 0,                       \
+                                                                     COUNTS_DISPLACEMENTS(a5, a6)}})
+#define CALL_BARRIER (&(const trv_mpi_call_t)TRV_MPI_CALL_Barrier)
 
 /* Defines the function mpi_<name>, which has N arguments and ierror, in all spellings. Argument C is the communicator.
  * `UNSUPPORTED`: see trv_mpi_intercept_end; if it is NULL, the call is reported. `CALL`: its arguments, or NULL. */
@@ -478,15 +522,12 @@ SPELLINGS(mpi_barrier, MPI_BARRIER);
 #define NONBLOCKING_WITH(...) NONBLOCKING_N(__VA_ARGS__)
 #define NONBLOCKING(Name, name, NAME, FORM)                                                                            \
     NONBLOCKING_WITH(name, NAME, "MPI_I" #name, NULL, CALL_##NAME, NUMBER_##FORM)
-#define NONBLOCKING_COUNTS(Name, name, NAME, FORM)                                                                     \
-    NONBLOCKING_WITH(name, NAME, "MPI_I" #name, NULL, NULL, NUMBER_##FORM)
 #define NONBLOCKING_COUNTED(Name, name, NAME, FORM)                                                                    \
     NONBLOCKING_WITH(name, NAME, "MPI_I" #name, TRV_MPI_NO_SCHEDULES, NULL, NUMBER_##FORM)
 
 TRV_MPI_COUNTED(BLOCKING_COUNTED)
 TRV_MPI_NEIGHBOR(BLOCKING_COUNTED)
 TRV_MPI_DISPATCHED(NONBLOCKING)
-TRV_MPI_REDUCE_SCATTER(NONBLOCKING_COUNTS)
 TRV_MPI_BARRIER(NONBLOCKING)
 TRV_MPI_COUNTED(NONBLOCKING_COUNTED)
 TRV_MPI_NEIGHBOR(NONBLOCKING_COUNTED)

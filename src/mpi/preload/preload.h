@@ -14,11 +14,6 @@
 /* Initializes Trivance, after the MPI library's MPI_Init. Collective over MPI_COMM_WORLD. */
 void trv_preload_init(void);
 
-/* Reduce-Scatter with a count per rank, which is dispatched if the counts are equal. `count_bytes`: the size of a
- * count, an int or an MPI_Count. Returns as trv_mpi_intercept. */
-bool trv_preload_reduce_scatter(const void *sendbuf, void *recvbuf, const void *counts, size_t count_bytes,
-                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, int *code);
-
 /* Applies the hint in a communicator's info, if it has one. Collective. */
 void trv_preload_hint(MPI_Comm comm, MPI_Info info);
 

@@ -154,12 +154,15 @@ static const char *torus_objection(const trv_mpi_state_t *state, const trv_mpi_a
 {
     if (!state->config.node && !state->config.comm_rank)
         return NULL;
-    if (arguments->collective != TRV_ALLREDUCE && state->config.node)
-        return "several ranks share each node, which only AllReduce supports";
-    if (trv_collective_has_blocks(arguments->collective))
+    if (arguments->collective == TRV_ALLTOALL && state->config.node)
+        return "several ranks share each node, which All-to-All does not support";
+    if (arguments->unequal && state->config.node)
+        return "several ranks share each node, which blocks of different sizes do not support";
+    if (arguments->collective != TRV_ALLREDUCE && state->config.node && state->config.network.torus.ranks == 1)
+        return "all ranks share one node";
+    if (trv_collective_has_blocks(arguments->collective) && !state->config.node)
         return "the torus numbers the ranks in another order than the communicator, which only AllReduce, Broadcast "
-               "and "
-               "Reduce support";
+               "and Reduce support";
     if (!arguments->elements.commutative)
         return "the operation does not commute, and the torus numbers the ranks in another order";
     if (state->config.node && arguments->elements.size > TRV_MPI_NODE_CHUNK_BYTES)

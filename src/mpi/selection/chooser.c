@@ -30,5 +30,5 @@ int trv_mpi_chooser_root(const trv_mpi_state_t *state, const trv_mpi_arguments_t
 {
     if (!trv_collective_has_root(arguments->collective) || trv_mpi_any_root(state, arguments->collective))
         return 0;
-    return trv_mpi_root_coordinate(state->config.comm_rank, arguments->root);
+    return trv_mpi_root_coordinate(state->config.node, state->config.comm_rank, arguments->root);
 }

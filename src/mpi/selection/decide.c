@@ -5,6 +5,7 @@
 #include "mpi/selection/decide.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "collective/decision.h"
 #include "collective/memory.h"
@@ -127,6 +128,8 @@ static void report(trv_mpi_decision_t *prepared, const trv_mpi_state_t *state, c
     if (arguments->elements.reducer == TRV_MPI_KERNEL && trv_collective_shape(arguments->collective)->reduces)
         snprintf(type, sizeof type, "%s %s", trv_type_name(arguments->elements.type),
                  trv_op_name(arguments->elements.op));
+    if (arguments->unequal)
+        snprintf(type + strlen(type), sizeof type - strlen(type), "%sblocks of different sizes", *type ? ", " : "");
     snprintf(prepared->reason, sizeof prepared->reason, "%s", decision->reason);
     prepared->requested = decision->left_to_library;
     prepared->tally = trv_mpi_log_decision(state->rank, trv_mpi_state_label(state, label),
@@ -161,13 +164,13 @@ enum {
 };
 _Static_assert(WORDS <= TRV_MPI_WORDS_MAX, "an exchange has at most TRV_MPI_WORDS_MAX words");
 
-static void set_call_words(int64_t word[WORDS], const trv_mpi_arguments_t *arguments, uint64_t count_list)
+static void set_call_words(int64_t word[WORDS], const trv_mpi_arguments_t *arguments)
 {
     trv_mpi_word_pair(&word[COLLECTIVE], (uint64_t)arguments->collective);
     trv_mpi_word_pair(&word[SIGNATURE], trv_mpi_signature_hash(arguments));
     trv_mpi_word_pair(&word[COUNT], arguments->count);
     trv_mpi_word_pair(&word[ROOT], (uint64_t)arguments->root & TRV_MPI_WORD_MAX);
-    trv_mpi_word_pair(&word[COUNT_LIST], count_list);
+    trv_mpi_word_pair(&word[COUNT_LIST], arguments->blocks ? arguments->blocks->digest : 0);
 }
 
 static void vote(int64_t word[WORDS], const trv_mpi_arguments_t *arguments, const trv_decision_t *decision,
@@ -179,7 +182,7 @@ static void vote(int64_t word[WORDS], const trv_mpi_arguments_t *arguments, cons
     word[OVER_LIMIT] = trv_memory_exceeds_limit();
     word[TOO_LARGE] = prepared && prepared->model &&
                       trv_plan_memory_bytes(prepared->model) > trv_mpi_settings()->memory_bytes;
-    set_call_words(word, arguments, 0);
+    set_call_words(word, arguments);
 }
 
 /* Compares the ranks' calls by the result of a vote. MPI_SUCCESS if they are equal, else an error class with the
@@ -190,8 +193,7 @@ static int compare_votes(const int64_t word[WORDS], const trv_mpi_arguments_t *a
         return trv_fail(TRV_ERR_INVALID, "the ranks call different collectives on this communicator"), MPI_ERR_OTHER;
     if (!trv_mpi_word_agrees(&word[COUNT_LIST]))
         return trv_fail(TRV_ERR_INVALID,
-                        "the counts of MPI_Reduce_scatter differ between ranks; all ranks must pass the "
-                        "same list"),
+                        "the sizes of the blocks differ between ranks; all ranks must pass the same list of counts"),
                MPI_ERR_COUNT;
     if (!trv_mpi_word_agrees(&word[ROOT]))
         return trv_fail(TRV_ERR_INVALID,
@@ -313,11 +315,11 @@ static void log_fault(const trv_mpi_state_t *state)
     trv_mpi_log_failure(line);
 }
 
-int trv_mpi_compare_calls(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, uint64_t count_list, int fault)
+int trv_mpi_compare_calls(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, int fault)
 {
     const trv_mpi_oob_t oob = trv_mpi_state_oob(state);
     int64_t word[WORDS] = {0};
-    set_call_words(word, arguments, count_list);
+    set_call_words(word, arguments);
     word[UNABLE] = fault != MPI_SUCCESS ? ((int64_t)(state->ranks - state->rank) << 32) + fault
                                         : 0; /* the maximum has the lowest rank's fault */
     int code = trv_mpi_oob_allreduce_max(&oob, word, WORDS, SAME_CALL);

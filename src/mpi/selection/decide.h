@@ -23,9 +23,9 @@ typedef enum trv_mpi_verdict {
 trv_mpi_verdict_t trv_mpi_decide(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool on_device,
                                  trv_mpi_decision_t **decision);
 
-/* Compares the calls that all ranks are about to make (TRIVANCE_CHECK). `count_list`: a digest of counts that are not
- * all equal, or 0. `fault`: the error class of this rank's arguments, or MPI_SUCCESS. Returns MPI_SUCCESS, or an error
- * class with the message in trv_last_error(); all ranks return the same, except that a rank with a fault returns it. */
-int trv_mpi_compare_calls(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, uint64_t count_list, int fault);
+/* Compares the calls that all ranks are about to make (TRIVANCE_CHECK). `fault`: the error class of this rank's
+ * arguments, or MPI_SUCCESS. Returns MPI_SUCCESS, or an error class with the message in trv_last_error(); all ranks
+ * return the same, except that a rank with a fault returns it. */
+int trv_mpi_compare_calls(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, int fault);
 
 #endif

@@ -49,7 +49,7 @@ static void instance_free(instance_t *instance)
 }
 
 static trv_mpi_operation_t *instance_take(trv_mpi_decision_t *decision, trv_mpi_state_t *state, size_t count,
-                                          MPI_Datatype datatype, MPI_Op op)
+                                          trv_mpi_blocks_t *blocks, MPI_Datatype datatype, MPI_Op op)
 {
     instance_t *instance = (instance_t *)(void *)trv_pool_take(&decision->pool);
     instance = instance ? instance : instance_make(decision, state);
@@ -57,14 +57,14 @@ static trv_mpi_operation_t *instance_take(trv_mpi_decision_t *decision, trv_mpi_
         return NULL;
     instance->operation.state = state;
     instance->operation.tally = decision->tally;
-    trv_mpi_operation_set_call(&instance->operation, count, datatype, op);
+    trv_mpi_operation_set_call(&instance->operation, count, blocks, datatype, op);
     return &instance->operation;
 }
 
 trv_mpi_operation_t *trv_mpi_decision_take(trv_mpi_decision_t *decision, trv_mpi_state_t *state, size_t count,
-                                           MPI_Datatype datatype, MPI_Op op)
+                                           trv_mpi_blocks_t *blocks, MPI_Datatype datatype, MPI_Op op)
 {
-    trv_mpi_operation_t *operation = instance_take(decision, state, count, datatype, op);
+    trv_mpi_operation_t *operation = instance_take(decision, state, count, blocks, datatype, op);
     if (operation)
         trv_mpi_operation_set_position(operation, 0);
     return operation;
@@ -80,7 +80,7 @@ void trv_mpi_decision_give(trv_mpi_operation_t *operation)
 static trv_mpi_operation_t *instance_take_for_request(void *owner, trv_mpi_state_t *state,
                                                       const trv_mpi_arguments_t *arguments)
 {
-    return instance_take(owner, state, arguments->count, arguments->datatype, arguments->op);
+    return instance_take(owner, state, arguments->count, arguments->blocks, arguments->datatype, arguments->op);
 }
 
 static void instance_release(void *owner) { trv_mpi_decision_release(owner); }
@@ -131,9 +131,10 @@ trv_mpi_decision_t *trv_mpi_decision_create(const trv_mpi_arguments_t *arguments
     trv_cached_init(&decision->cached, decision_destroy);
     trv_pool_init(&decision->pool, POOL_MAX);
     decision->signature = *arguments;
+    decision->signature.blocks = NULL;
     decision->bytes_min = bytes_min;
     decision->bytes_max = bytes_max;
-    decision->mpi = (trv_mpi_operation_t){.arguments = *arguments, .algorithm = "mpi"};
+    decision->mpi = (trv_mpi_operation_t){.arguments = decision->signature, .algorithm = "mpi"};
     trv_mpi_decision_leave_to_library(decision);
     return decision;
 }
@@ -162,7 +163,7 @@ trv_mpi_decision_t *trv_mpi_decision_find_by_handles(trv_mpi_state_t *state, con
         const trv_mpi_decision_t *decision = (const trv_mpi_decision_t *)(void *)(*link)->object;
         const trv_mpi_arguments_t *signature = &decision->signature;
         if (signature->datatype != call->datatype || signature->op != call->op ||
-            signature->collective != call->collective || !signature->elements.predefined ||
+            signature->collective != call->collective || signature->unequal || !signature->elements.predefined ||
             (signature->root != call->root && !decision->any_root))
             continue;
         const size_t blocks = trv_collective_blocks(signature->collective, state->ranks);

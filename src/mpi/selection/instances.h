@@ -4,8 +4,8 @@
  *
  * A decision applies to the calls of an operation signature (collective, type, operation) in a range of sizes. On a torus
  * without lines and slow links it applies to calls with every root, otherwise only to those with the root of the first
- * call. Its schedule and instances are those of one root; roots.h prepares it for others. A duplicate of a communicator shares the decisions that the communicator had when the duplicate was created, and their
- * instances.
+ * call. Its schedule and instances are those of one root; roots.h prepares it for others. A duplicate of a communicator
+ * shares the decisions that the communicator had when the duplicate was created, and their instances.
  */
 #ifndef TRIVANCE_MPI_SELECTION_INSTANCES_H
 #define TRIVANCE_MPI_SELECTION_INSTANCES_H
@@ -62,10 +62,11 @@ trv_mpi_decision_t *trv_mpi_decision_find(trv_mpi_state_t *state, const trv_mpi_
 /* As trv_mpi_decision_find, for reports: the order of the cache, which all ranks share, remains. */
 const trv_mpi_decision_t *trv_mpi_decision_peek(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments);
 
-/* Takes an instance for a run on `state`, with the tags of blocking calls, this count and these handles. After the run
- * the caller returns it by trv_mpi_decision_give. NULL, with the message in trv_last_error(), if there is no memory. */
+/* Takes an instance for a run on `state`, with the tags of blocking calls, this count, these block sizes (NULL: equal
+ * blocks) and these handles. After the run the caller returns it by trv_mpi_decision_give. NULL, with the message in
+ * trv_last_error(), if there is no memory. */
 trv_mpi_operation_t *trv_mpi_decision_take(trv_mpi_decision_t *decision, trv_mpi_state_t *state, size_t count,
-                                           MPI_Datatype datatype, MPI_Op op);
+                                           trv_mpi_blocks_t *blocks, MPI_Datatype datatype, MPI_Op op);
 void trv_mpi_decision_give(trv_mpi_operation_t *operation);
 /* The decision's instances as a pool for requests (request.h). It holds a reference to the decision. */
 trv_mpi_instances_t trv_mpi_decision_instances(trv_mpi_decision_t *decision);

@@ -17,8 +17,10 @@ bool trv_mpi_any_root(const trv_mpi_state_t *state, trv_collective_t collective)
     return trv_collective_has_root(collective) && network->torus.lines == 0 && network->slow_links == 0;
 }
 
-int trv_mpi_root_coordinate(const int *comm_rank, int root)
+int trv_mpi_root_coordinate(const trv_mpi_node_t *node, const int *comm_rank, int root)
 {
+    if (node)
+        return trv_mpi_node_coordinate_of(node, root);
     int coordinate = comm_rank ? 0 : root;
     while (comm_rank && comm_rank[coordinate] != root)
         coordinate++;
@@ -30,7 +32,8 @@ int trv_mpi_decision_create_schedule(trv_mpi_decision_t *decision, const trv_net
     const trv_mpi_arguments_t *signature = &decision->signature;
     const bool has_root = trv_collective_has_root(signature->collective);
     int code = trv_schedule_create_on(&decision->schedule, network, decision->full_name, signature->collective,
-                                      has_root ? trv_mpi_root_coordinate(decision->spec.comm_rank, signature->root)
+                                      has_root ? trv_mpi_root_coordinate(decision->spec.node, decision->spec.comm_rank,
+                                                                         signature->root)
                                                : 0);
     decision->spec.schedule = decision->schedule;
     return code;

@@ -16,8 +16,9 @@
 /* Whether decisions of the communicator about a collective apply to all roots. The same on all ranks. */
 bool trv_mpi_any_root(const trv_mpi_state_t *state, trv_collective_t collective);
 
-/* The torus coordinate of a root. `comm_rank`: the rank at every coordinate; NULL: the same number. */
-int trv_mpi_root_coordinate(const int *comm_rank, int root);
+/* The torus coordinate of a root. `node`: the ranks at this rank's coordinate; NULL: there is one rank at each, that of
+ * `comm_rank`, or if that is NULL, too, that with the same number. */
+int trv_mpi_root_coordinate(const trv_mpi_node_t *node, const int *comm_rank, int root);
 
 /* Creates the schedule of a decision, which has its full name and its plan specification, on `network`, for the root in
  * its signature. TRV_OK or a code of the core. */

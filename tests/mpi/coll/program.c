@@ -109,6 +109,59 @@ static void rooted(void)
     free(all);
 }
 
+/* Persistent forms of collectives with a root, all-to-all and Barrier, started twice, and a non-blocking Barrier. A new
+ * communicator has positions for all of them. */
+static void persistent_rooted(void)
+{
+    enum { BLOCK = 50, KEPT = 6 };
+    const int root = ranks - 1;
+    double *wide = malloc((size_t)ranks * BLOCK * sizeof *wide), *all = malloc((size_t)ranks * BLOCK * sizeof *all);
+    double block[2][BLOCK], *message = out[2];
+    MPI_Comm comm;
+    MPI_Request request[KEPT], barrier;
+    int wrong = 0;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    fill(in[0], BLOCK, 1); /* blocking calls first, which make the decisions */
+    fill(wide, ranks * BLOCK, 4);
+    MPI_Bcast(message, BLOCK, MPI_DOUBLE, root, comm);
+    MPI_Reduce(in[0], block[0], BLOCK, MPI_DOUBLE, MPI_SUM, root, comm);
+    MPI_Scatter(wide, BLOCK, MPI_DOUBLE, block[1], BLOCK, MPI_DOUBLE, root, comm);
+    MPI_Alltoall(wide, BLOCK, MPI_DOUBLE, all, BLOCK, MPI_DOUBLE, comm);
+    MPI_Gather(in[0], BLOCK, MPI_DOUBLE, out[3], BLOCK, MPI_DOUBLE, root, comm);
+    MPI_Barrier(comm);
+    MPIX_Bcast_init(message, BLOCK, MPI_DOUBLE, root, comm, MPI_INFO_NULL, &request[0]);
+    MPIX_Reduce_init(in[0], block[0], BLOCK, MPI_DOUBLE, MPI_SUM, root, comm, MPI_INFO_NULL, &request[1]);
+    MPIX_Scatter_init(wide, BLOCK, MPI_DOUBLE, block[1], BLOCK, MPI_DOUBLE, root, comm, MPI_INFO_NULL, &request[2]);
+    MPIX_Alltoall_init(wide, BLOCK, MPI_DOUBLE, all, BLOCK, MPI_DOUBLE, comm, MPI_INFO_NULL, &request[3]);
+    MPIX_Gather_init(in[0], BLOCK, MPI_DOUBLE, out[3], BLOCK, MPI_DOUBLE, root, comm, MPI_INFO_NULL, &request[4]);
+    MPIX_Barrier_init(comm, MPI_INFO_NULL, &request[5]);
+    for (int round = 0; round < 2; round++) {
+        fill(in[0], BLOCK, 1 + round);
+        fill(wide, ranks * BLOCK, 4 + round);
+        for (int i = 0; i < BLOCK; i++)
+            message[i] = rank == root ? i + round : -1;
+        MPI_Startall(KEPT, request);
+        MPI_Ibarrier(comm, &barrier);
+        MPI_Waitall(KEPT, request, MPI_STATUSES_IGNORE);
+        MPI_Wait(&barrier, MPI_STATUS_IGNORE);
+        for (int i = 0; i < BLOCK; i++) {
+            wrong += message[i] != i + round;
+            wrong += block[1][i] != (root + 1) * (double)((rank * BLOCK + i) % 100 + 4 + round);
+        }
+        for (int i = 0; i < ranks * BLOCK; i++) {
+            wrong += all[i] != (i / BLOCK + 1) * (double)((rank * BLOCK + i % BLOCK) % 100 + 4 + round);
+            wrong += rank == root && out[3][i] != (i / BLOCK + 1) * (double)(i % BLOCK + 1 + round);
+        }
+        check(wrong == 0 && (rank != root || is_expected(block[0], BLOCK, 1 + round, ranks)),
+              "MPIX_Bcast_init and others");
+    }
+    for (int r = 0; r < KEPT; r++)
+        MPI_Request_free(&request[r]);
+    MPI_Comm_free(&comm);
+    free(wide);
+    free(all);
+}
+
 static void outstanding(void)
 {
     MPI_Request request[REQUESTS];
@@ -360,6 +413,7 @@ int main(int argc, char **argv)
         outstanding(); /* the first calls on the communicator */
         blocking();
         rooted();
+        persistent_rooted();
         outstanding();
         progress_in_mpi();
         completed_by_test();

@@ -36,6 +36,7 @@ int __real_ftruncate(int, off_t);
 int __wrap_ftruncate(int, off_t);
 void *__real_calloc(size_t, size_t);
 void *__wrap_calloc(size_t, size_t);
+bool test_calloc_fails;
 
 static int fails(int error)
 {
@@ -69,7 +70,10 @@ ssize_t __wrap_readlink(const char *path, char *target, size_t size)
     return 9;
 }
 
-void *__wrap_calloc(size_t count, size_t size) { return fault == NO_MEMORY ? NULL : __real_calloc(count, size); }
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return fault == NO_MEMORY || test_calloc_fails ? NULL : __real_calloc(count, size);
+}
 
 /* ---- Creating nodes ---------------------------------------------------------------------------------------------- */
 
@@ -193,7 +197,12 @@ static void world_begin(world_t *world, const char *algorithm, size_t chunk_byte
         expect(trv_plan_create(&world->plan, world->schedule, test_rank % nodes, 0, &elements,
                                trv_mpi_channel_transport(world->channel), &options) == 0,
                "%s", trv_last_error());
-    expect(trv_mpi_node_run_create(&world->run, world->node, &elements, world->plan, true) == 0, "a run");
+    expect(trv_mpi_node_run_create(&world->run, world->node,
+                                   &(trv_mpi_node_call_t){.collective = TRV_ALLREDUCE,
+                                                          .elements = elements,
+                                                          .plan = world->plan,
+                                                          .shared = true}) == 0,
+           "a run");
 }
 
 static void world_end(world_t *world)

@@ -1,6 +1,7 @@
 /*
- * TRV_Bcast, TRV_Reduce, TRV_Gather, TRV_Scatter and TRV_Alltoall, compared with the MPI library's functions on a ring, a
- * torus and a mesh; invalid arguments; plans of schedules with a root; more roots than a communicator keeps.
+ * TRV_Bcast, TRV_Reduce, TRV_Gather, TRV_Scatter and TRV_Alltoall in their blocking, non-blocking and persistent forms,
+ * compared with the MPI library's functions on a ring, a torus and a mesh; invalid arguments; plans of these
+ * collectives, and of schedules with a root.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,10 +11,79 @@
 
 #include "harness.h"
 #include "topics.h"
+#include "mpi/front/collectives.h"
 #include "../../exhaustive.h"
 
-#define COLLECTIVE(Name) TRV_##Name
-#define EXPECT           expect
+/* The form of the calls under test, as functions with the arguments of the blocking form. */
+static enum { BLOCKING, NONBLOCKING, PERSISTENT, FORMS } form;
+
+static int wait_for(int code, TRV_Request *request)
+{
+    if (code == MPI_SUCCESS && form == PERSISTENT)
+        code = TRV_Start(request);
+    if (code == MPI_SUCCESS)
+        code = TRV_Wait(request);
+    if (code == MPI_SUCCESS && form == PERSISTENT)
+        code = TRV_Request_free(request);
+    return code;
+}
+
+#define IN_FORM(Name, name, NAME, FORM)                                                                                \
+    static int call_##Name(TRV_MPI_PARAMETERS_##FORM(int, int))                                                        \
+    {                                                                                                                  \
+        TRV_Request request = TRV_REQUEST_NULL;                                                                        \
+        if (form == BLOCKING)                                                                                          \
+            return TRV_##Name(TRV_MPI_ARGUMENTS_##FORM);                                                               \
+        return wait_for(form == NONBLOCKING ? TRV_I##name(TRV_MPI_ARGUMENTS_##FORM, &request)                          \
+                                            : TRV_##Name##_init(TRV_MPI_ARGUMENTS_##FORM, MPI_INFO_NULL, &request),    \
+                        &request);                                                                                     \
+    }
+IN_FORM(Bcast, bcast, BCAST, BROADCAST)
+IN_FORM(Reduce, reduce, REDUCE, REDUCTION_ROOT)
+IN_FORM(Gather, gather, GATHER, GATHER_ROOT)
+IN_FORM(Scatter, scatter, SCATTER, GATHER_ROOT)
+IN_FORM(Alltoall, alltoall, ALLTOALL, GATHER)
+IN_FORM(Allgather, allgather, ALLGATHER, GATHER)
+IN_FORM(Reduce_scatter_block, reduce_scatter_block, REDUCE_SCATTER_BLOCK, REDUCTION)
+IN_FORM(Barrier, barrier, BARRIER, BARRIER)
+
+/* The other forms have large counts. */
+enum { BLOCKS_MAX = 64 };
+static MPI_Count *large_counts(const int *counts)
+{
+    static MPI_Count large[BLOCKS_MAX];
+    for (int r = 0; r < test_ranks && r < BLOCKS_MAX; r++)
+        large[r] = counts[r];
+    return large;
+}
+
+static MPI_Aint *large_displacements(const int *displs)
+{
+    static MPI_Aint large[BLOCKS_MAX];
+    for (int r = 0; r < test_ranks && r < BLOCKS_MAX; r++)
+        large[r] = displs[r];
+    return large;
+}
+
+#define IN_FORM_BLOCKS(Name, name, FORM, ...)                                                                          \
+    static int call_##Name(TRV_MPI_PARAMETERS_##FORM(int, int))                                                        \
+    {                                                                                                                  \
+        TRV_Request request = TRV_REQUEST_NULL;                                                                        \
+        if (form == BLOCKING)                                                                                          \
+            return TRV_##Name(TRV_MPI_ARGUMENTS_##FORM);                                                               \
+        return wait_for(form == NONBLOCKING ? TRV_I##name(__VA_ARGS__, comm, &request)                                 \
+                                            : TRV_##Name##_init(__VA_ARGS__, comm, MPI_INFO_NULL, &request),           \
+                        &request);                                                                                     \
+    }
+IN_FORM_BLOCKS(Allgatherv, allgatherv, GATHERV, sendbuf, sendcount, sendtype, recvbuf, large_counts(recvcounts),
+               large_displacements(displs), recvtype)
+IN_FORM_BLOCKS(Reduce_scatter, reduce_scatter, REDUCTION_COUNTS, sendbuf, recvbuf, large_counts(recvcounts), datatype,
+               op)
+
+#define COLLECTIVE(Name) call_##Name
+
+static bool has_nodes; /* several ranks share a node */
+#define EXPECT expect
 #include "rooted_cases.h"
 
 static void try_torus(const char *torus, const char *algorithm, int roots_max)
@@ -21,8 +91,42 @@ static void try_torus(const char *torus, const char *algorithm, int roots_max)
     MPI_Comm comm;
     MPI_Comm_dup(test_comm, &comm);
     if (expect_class(TRV_Comm_set(comm, torus, algorithm), MPI_SUCCESS, NULL, torus))
-        rooted_run_all(comm, roots_max);
+        rooted_run_all(comm, roots_max); /* makes the decisions for the other forms */
+    for (form = NONBLOCKING; form < FORMS; form++) {
+        rooted_run(comm, test_ranks - 1, 3, true);
+        expect_class(call_Barrier(comm), MPI_SUCCESS, NULL, "a barrier");
+    }
+    form = BLOCKING;
     MPI_Comm_free(&comm);
+}
+
+/* No rank leaves a barrier before all ranks have begun it: rank 0 is the last, and counts what has ended before. */
+static void barriers(void)
+{
+    TRV_Request request[3];
+    int ended[3], before = 0;
+    expect_class(TRV_Barrier(test_comm), MPI_SUCCESS, NULL, "TRV_Barrier");
+    for (int i = 0; i < 3; i++) {
+        if (test_rank == 0) {
+            MPI_Status status;
+            for (int r = 1; r < test_ranks; r++)
+                MPI_Recv(&ended[0], 1, MPI_INT, MPI_ANY_SOURCE, i, test_comm, &status), before += ended[0];
+        }
+        expect_class(i == 2 ? TRV_Barrier_init(test_comm, MPI_INFO_NULL, &request[i])
+                            : TRV_Ibarrier(test_comm, &request[i]),
+                     MPI_SUCCESS, NULL, "a barrier");
+        if (i == 2)
+            expect_class(TRV_Start(&request[i]), MPI_SUCCESS, NULL, "a persistent barrier");
+        ended[i] = 0;
+        if (test_rank > 0) {
+            expect_class(TRV_Test(&request[i], &ended[i]), MPI_SUCCESS, NULL, "a barrier");
+            MPI_Send(&ended[i], 1, MPI_INT, 0, i, test_comm);
+        }
+    }
+    for (int i = 2; i >= 0; i--)
+        expect_class(TRV_Wait(&request[i]), MPI_SUCCESS, NULL, "a barrier");
+    expect_class(TRV_Request_free(&request[2]), MPI_SUCCESS, NULL, "a persistent barrier");
+    expect(before == 0, "%d ranks left a barrier that rank 0 had not begun", before);
 }
 
 static void invalid_arguments(void)
@@ -85,12 +189,157 @@ static void plan_of_schedule(trv_collective_t collective, const char *algorithm)
     trv_schedule_destroy(schedule);
 }
 
+/* The plans of one collective, out of place and in place. `send` has the input of this rank in `sent` elements, and the
+ * rank receives `received` elements. */
+static void run_plan(TRV_Plan plan, const int *send, int sent, int received, const int *expected, const char *what)
+{
+    enum { MOST = 64 * 5 };
+    int out[MOST], wrong = 0;
+    TRV_Plan_info info = {TRV_PLAN_INFO};
+    expect_class(TRV_Plan_query(plan, &info), MPI_SUCCESS, NULL, what);
+    const bool by_library = test_ranks == 1 || (has_nodes && strstr(what, "all-to-all"));
+    expect(by_library || strcmp(info.algorithm, "mpi") != 0, "%s: the plan uses the MPI library", what);
+    for (int run = 0; run < 2; run++) {
+        memset(out, 0, sizeof out);
+        expect_class(TRV_Plan_run(plan, sent ? send : NULL, received ? out : NULL), MPI_SUCCESS, NULL, what);
+        for (int i = 0; i < received; i++)
+            wrong += out[i] != expected[i];
+    }
+    expect(wrong == 0, "%s: %d elements are wrong", what, wrong);
+    expect_class(TRV_Plan_free(&plan), MPI_SUCCESS, NULL, what);
+}
+
+static void plans_of_collectives(void)
+{
+    enum { COUNT = 5, MOST = 64 * COUNT };
+    int send[MOST], expected[MOST];
+    const int all = test_ranks * COUNT;
+    MPI_Comm comm;
+    TRV_Plan plan;
+    MPI_Comm_dup(test_comm, &comm);
+    for (int root = 0; root < test_ranks && root < 3; root++) {
+        const bool is_root = test_rank == root;
+        for (int i = 0; i < all; i++)
+            send[i] = 1000 * test_rank + i;
+        for (int i = 0; i < COUNT; i++)
+            expected[i] = 1000 * root + i;
+        expect_class(TRV_Bcast_plan_create(COUNT, MPI_INT, root, comm, &plan), MPI_SUCCESS, NULL, "a broadcast");
+        run_plan(plan, send, is_root ? COUNT : 0, COUNT, expected, "the plan of a broadcast");
+        for (int i = 0; i < COUNT; i++)
+            expected[i] = 1000 * test_ranks * (test_ranks - 1) / 2 + test_ranks * i;
+        expect_class(TRV_Reduce_plan_create(COUNT, MPI_INT, MPI_SUM, root, comm, &plan), MPI_SUCCESS, NULL, "a reduce");
+        run_plan(plan, send, COUNT, is_root ? COUNT : 0, expected, "the plan of a reduce");
+        for (int i = 0; i < all; i++)
+            expected[i] = 1000 * (i / COUNT) + i % COUNT;
+        expect_class(TRV_Gather_plan_create(COUNT, MPI_INT, root, comm, &plan), MPI_SUCCESS, NULL, "a gather");
+        run_plan(plan, send, COUNT, is_root ? all : 0, expected, "the plan of a gather");
+        for (int i = 0; i < COUNT; i++)
+            expected[i] = 1000 * root + test_rank * COUNT + i;
+        expect_class(TRV_Scatter_plan_create(COUNT, MPI_INT, root, comm, &plan), MPI_SUCCESS, NULL, "a scatter");
+        run_plan(plan, send, is_root ? all : 0, COUNT, expected, "the plan of a scatter");
+        for (int i = 0; i < all; i++)
+            expected[i] = 1000 * (i / COUNT) + test_rank * COUNT + i % COUNT;
+        expect_class(TRV_Alltoall_plan_create(COUNT, MPI_INT, comm, &plan), MPI_SUCCESS, NULL, "an all-to-all");
+        run_plan(plan, send, all, all, expected, "the plan of an all-to-all");
+    }
+    expect_class(TRV_Bcast_plan_create(COUNT, MPI_INT, test_ranks, comm, &plan), MPI_ERR_ROOT, "the root is",
+                 "a plan with a wrong root");
+    MPI_Comm_free(&comm);
+}
+
+/* A plan with a new root, for which one rank has no memory: no rank gets it, and later plans are correct. */
+static void plan_without_memory(void)
+{
+    const int last = test_ranks - 1;
+    int value, received;
+    MPI_Comm comm;
+    TRV_Plan plan;
+    MPI_Comm_dup(test_comm, &comm);
+    for (int root = 0; root < 2; root++) {
+        test_calloc_fails = root == 1 && test_rank == last;
+        const int code = TRV_Bcast_plan_create(1, MPI_INT, root, comm, &plan);
+        test_calloc_fails = false;
+        expect_class(code, root == 1 ? MPI_ERR_NO_MEM : MPI_SUCCESS, NULL, "a plan that one rank has no memory for");
+        if (root == 0)
+            expect_class(TRV_Plan_free(&plan), MPI_SUCCESS, NULL, "a plan");
+    }
+    expect_class(TRV_Bcast_plan_create(1, MPI_INT, 1, comm, &plan), MPI_SUCCESS, NULL, "a later plan");
+    value = received = test_rank;
+    expect_class(TRV_Plan_run(plan, &value, &received), MPI_SUCCESS, NULL, "a later plan");
+    expect(received == 1, "a later plan: %d", received);
+    expect_class(TRV_Plan_free(&plan), MPI_SUCCESS, NULL, "a later plan");
+    MPI_Comm_free(&comm);
+}
+
+/* Rank 0 and all other ranks as the groups of an intercommunicator: the counts of an Allgatherv are those of the other
+ * group, the counts of a Reduce_scatter those of the own group. */
+static void unequal_groups(void)
+{
+    MPI_Comm group, inter;
+    int local, remote, counts[BLOCKS_MAX] = {0}, displs[BLOCKS_MAX] = {0}, result[BLOCKS_MAX], send[BLOCKS_MAX];
+    MPI_Comm_split(test_comm, test_rank > 0, test_rank, &group);
+    MPI_Intercomm_create(group, 0, test_comm, test_rank > 0 ? 0 : 1, 5, &inter);
+    MPI_Comm_size(group, &local);
+    MPI_Comm_remote_size(inter, &remote);
+    const int first = test_rank > 0 ? 0 : 1, all = test_ranks - 1; /* of the other group; elements of a reduction */
+    for (form = BLOCKING; form < PERSISTENT; form++) {
+        int wrong = 0, sum = 0;
+        for (int r = 0; r < remote; r++) {
+            counts[r] = 1;
+            displs[r] = remote - 1 - r;
+            sum += first + r;
+        }
+        expect_class(call_Allgatherv(&test_rank, 1, MPI_INT, result, counts, displs, MPI_INT, inter), MPI_SUCCESS, NULL,
+                     "an allgatherv between groups");
+        for (int r = 0; r < remote; r++)
+            wrong += result[displs[r]] != first + r;
+        for (int r = 0; r < local; r++)
+            counts[r] = all / local;
+        for (int i = 0; i < all; i++)
+            send[i] = test_rank;
+        expect_class(call_Reduce_scatter(send, result, counts, MPI_INT, MPI_SUM, inter), MPI_SUCCESS, NULL,
+                     "a reduce-scatter between groups");
+        for (int i = 0; i < all / local; i++)
+            wrong += result[i] != sum;
+        expect(wrong == 0, "%d wrong elements between groups of different sizes", wrong);
+    }
+    form = BLOCKING;
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&group);
+}
+
+/* An intercommunicator, on which all forms use the MPI library. */
+static void intercommunicator(void)
+{
+    MPI_Comm half, inter;
+    int value = test_rank;
+    MPI_Comm_split(test_comm, test_rank % 2, test_rank, &half);
+    MPI_Intercomm_create(half, 0, test_comm, test_rank % 2 ? 0 : 1, 5, &inter);
+    for (form = BLOCKING; form < PERSISTENT; form++) {
+        value = test_rank;
+        const int root = test_rank % 2 ? 0 : test_rank == 0 ? MPI_ROOT : MPI_PROC_NULL;
+        expect_class(call_Bcast(&value, 1, MPI_INT, root, inter), MPI_SUCCESS, NULL, "between groups");
+        expect(value == (test_rank % 2 ? 0 : test_rank), "a broadcast to the other group: %d", value);
+    }
+    form = BLOCKING;
+    MPI_Comm_free(&inter);
+    MPI_Comm_free(&half);
+    unequal_groups();
+}
+
 void topic_rooted(void)
 {
     char torus[32];
     const int roots_max = exhaustive() ? test_ranks : 2;
+    has_nodes = getenv("TRIVANCE_TOPOLOGY_FILE") != NULL;
     if (test_ranks == 1) {
         rooted_run_all(test_comm, 1);
+        return;
+    }
+    if (has_nodes) {
+        try_torus(NULL, NULL, test_ranks);
+        plans_of_collectives();
+        barriers();
         return;
     }
     snprintf(torus, sizeof torus, "%d", test_ranks);
@@ -103,6 +352,10 @@ void topic_rooted(void)
             try_torus(torus, NULL, roots_max);
             break;
         }
+    barriers();
+    intercommunicator();
+    plans_of_collectives();
+    plan_without_memory();
     plan_of_schedule(TRV_BROADCAST, "trivance-tree");
     plan_of_schedule(TRV_REDUCE, "trivance-tree");
     plan_of_schedule(TRV_GATHER, "trivance-tree");

@@ -6,6 +6,8 @@
 #ifndef TRIVANCE_TESTS_MPI_TOPICS_H
 #define TRIVANCE_TESTS_MPI_TOPICS_H
 
+#include <stdbool.h>
+
 void topic_check(void); /* the job has TRIVANCE_CHECK=1 */
 void topic_collectives(void);
 void topic_errors(void);
@@ -17,6 +19,9 @@ void topic_rooted(void);
 void topic_schedules(void);
 void topic_transport(void);
 void topic_types(void);
+
+/* Makes calloc return NULL on this rank (node.c). */
+extern bool test_calloc_fails;
 
 /* The part of the topic `errors` that runs before MPI_Init. */
 void errors_before_init(void);
