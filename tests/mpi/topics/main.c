@@ -82,6 +82,8 @@ int main(int argc, char **argv)
     for (int i = 2; i < argc; i++)
         if (topic_find(argv[i])->run == topic_errors)
             errors_before_init();
+        else if (topic_find(argv[i])->run == topic_rooted)
+            rooted_before_init();
     test_begin(&argc, &argv);
     for (int i = 0; i < sizes; i++)
         run_all(size[i], argv + 2);

@@ -23,7 +23,8 @@ void topic_types(void);
 /* Makes calloc return NULL on this rank (node.c). */
 extern bool test_calloc_fails;
 
-/* The part of the topic `errors` that runs before MPI_Init. */
+/* The parts of the topics `errors` and `rooted` that run before MPI_Init. */
 void errors_before_init(void);
+void rooted_before_init(void);
 
 #endif
