@@ -4,9 +4,9 @@
  *
  * A torus whose sides are at least 3 has 2D of them, so that long broadcasts and reduces take m / (2D b): the limit.
  * Around cuts and on meshes there are as many as paths without common links lead to every rank. Every message crosses
- * one link, so any connected network is supported; slow links are left out if the trees are faster without them. Several
- * streams on every tree hide the alpha of a step. An AllReduce
- * uses every link of a tree in both directions, for which spanning-trees is better.
+ * one link, so any connected network is supported; slow links are left out if the trees are faster without them.
+ * Several streams on every tree hide the alpha of a step. An AllReduce uses every link of a tree in both directions,
+ * for which spanning-trees is better.
  * Name: disjoint-trees[:CHUNKS[:STREAMS]], by default 16 chunks and 2 streams on every tree.
  * Steps: depth of the deepest tree + chunks - 1.   Exact, consistent: yes.   Symmetry: none.
  */

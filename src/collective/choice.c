@@ -140,8 +140,8 @@ static int find_in_family(const query_t *query, const char *family, trv_planner_
     return code < 0 ? code : found;
 }
 
-/* Appends how the second best algorithm compares with the best one, such as "; trivance-b would take 25 us". The planner
- * decides ties by the number of steps, and then by its order of candidates. */
+/* Appends how the second best algorithm compares with the best one, such as "; trivance-b would take 25 us". The
+ * planner decides ties by the number of steps, and then by its order of candidates. */
 static void append_comparison(const trv_planner_choice_t ranked[2], const trv_time_unit_t *unit, trv_choice_t *choice)
 {
     enum { DIGITS = 4 };

@@ -43,7 +43,8 @@ typedef struct call {
     const size_t *counts, *displacements;
 } call_t;
 
-/* Finds or creates the state of a signature, and makes it the most recently used. *created is true if it was created. */
+/* Finds or creates the state of a signature, and makes it the most recently used. *created is true if it was
+ * created. */
 static int entry_find(trv_net_comm_t *comm, const call_t *call, uint64_t bytes, trv_net_entry_t **found, bool *created)
 {
     const bool reduces = trv_collective_shape(call->collective)->reduces;

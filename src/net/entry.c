@@ -1,7 +1,7 @@
 /*
- * State of an operation signature and root on a communicator: the decision on its algorithm, and a pool of prepared plans. Rank
- * 0 makes the decision and sends it in a separate broadcast, which is part of the first request with this signature.
- * Later requests use the decision, and a plan from the pool.
+ * State of an operation signature and root on a communicator: the decision on its algorithm, and a pool of prepared
+ * plans. Rank 0 makes the decision and sends it in a separate broadcast, which is part of the first request with this
+ * signature. Later requests use the decision, and a plan from the pool.
  */
 #include <limits.h>
 #include <stddef.h>
@@ -191,8 +191,8 @@ static int instance_create_plan(trv_instance_t *instance)
                            &instance->channel.transport, &options);
 }
 
-/* On a communicator of one rank every collective copies its input to its output. With blocks of different sizes, the one
- * block may be at a displacement, in the input of a Reduce-Scatter or in the output of an AllGather. */
+/* On a communicator of one rank every collective copies its input to its output. With blocks of different sizes, the
+ * one block may be at a displacement, in the input of a Reduce-Scatter or in the output of an AllGather. */
 static int instance_copy(const trv_instance_t *instance)
 {
     const trv_collective_shape_t *shape = trv_collective_shape(instance->entry->collective);

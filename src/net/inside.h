@@ -146,8 +146,8 @@ void trv_request_init(struct trv_net_request *request, trv_net_comm_t *comm, con
                       int (*advance)(struct trv_net_request *), void (*done)(struct trv_net_request *));
 /* Makes the request active: from now on any thread may advance it. */
 void trv_request_begin(struct trv_net_request *request);
-/* Makes progress until the request has ended (waits), or once. If it has ended, *ended is true, the request is no longer
- * active, and its code is returned. */
+/* Makes progress until the request has ended (waits), or once. If it has ended, *ended is true, the request is no
+ * longer active, and its code is returned. */
 int trv_request_progress(struct trv_net_request *request, bool waits, bool *ended);
 /* Advances each active request once. */
 void trv_requests_advance(trv_net_t *net);
@@ -178,8 +178,8 @@ typedef struct trv_flow_run {
 
 /* Called before every message of the run, whose vector has `bytes`, to or from the peer is posted. */
 int trv_flow_post_run(trv_net_t *net, trv_flow_run_t *run, size_t bytes, bool sends, int peer);
-/* Called when all messages of the run have completed. Returns 1 when flow control permits the run to complete, 0 before,
- * or an error. */
+/* Called when all messages of the run have completed. Returns 1 when flow control permits the run to complete, 0
+ * before, or an error. */
 int trv_flow_test_run(trv_net_t *net, trv_flow_run_t *run, int peer);
 /* Called when no operation is pending any more. */
 void trv_flow_free(trv_net_t *net);

@@ -43,7 +43,7 @@ typedef struct balance {
     trv_tree_edge_t *rerooted;
 } balance_t;
 
-/* ---- Links --------------------------------------------------------------------------------------------------------- */
+/* ---- Links ------------------------------------------------------------------------------------------------------- */
 
 /* The number of the link behind a port: the same from both of its ends. */
 static size_t link_behind(const balance_t *b, int rank, int port)
@@ -109,7 +109,7 @@ static double busiest_link(const balance_t *b)
     return busiest / b->trees;
 }
 
-/* ---- One tree ------------------------------------------------------------------------------------------------------ */
+/* ---- One tree ---------------------------------------------------------------------------------------------------- */
 
 static bool edge_less(const frontier_edge_t *a, const frontier_edge_t *b)
 {
@@ -220,7 +220,7 @@ static int tree_centre(balance_t *b, int root, trv_tree_edge_t *tree)
     return middle;
 }
 
-/* ---- All trees ----------------------------------------------------------------------------------------------------- */
+/* ---- All trees --------------------------------------------------------------------------------------------------- */
 
 /* Replaces every tree once by one of minimum length. */
 static int replace_trees(balance_t *b, bool first)

@@ -31,7 +31,7 @@ static int opposite(const flow_t *f, int rank, int port)
     return link_of(f, f->neighbour[link_of(f, rank, port)], port ^ 1);
 }
 
-/* ---- The network --------------------------------------------------------------------------------------------------- */
+/* ---- The network ------------------------------------------------------------------------------------------------- */
 
 /* The last entry of a link counts. With `to_root` a link has the slowness of the opposite direction. */
 static void find_links(flow_t *f, const trv_network_t *network, bool to_root)
@@ -59,7 +59,7 @@ static bool has_capacity(const flow_t *f, int rank, int port)
     return f->neighbour[link] >= 0 && f->units[link] < (f->units[link] < 0 ? 0 : capacity(f, link));
 }
 
-/* ---- The flow ------------------------------------------------------------------------------------------------------ */
+/* ---- The flow ---------------------------------------------------------------------------------------------------- */
 
 /* Finds the levels of the ranks that more units can reach. Returns whether one of them is not served. */
 static bool find_levels(flow_t *f)
@@ -165,7 +165,7 @@ static int find_flow(flow_t *f)
     return rc;
 }
 
-/* ---- The paths ----------------------------------------------------------------------------------------------------- */
+/* ---- The paths --------------------------------------------------------------------------------------------------- */
 
 /* Takes one unit of the flow to `block` backwards, without cycles: writes its links, the last one first. Returns their
  * number. `mark`: per rank, the links that were written when the path passed it, or -1. */
@@ -215,8 +215,8 @@ static int compare_paths(const void *a, const void *b)
     return x->length != y->length ? (x->length > y->length ? -1 : 1) : x->block - y->block;
 }
 
-/* Fills in the hops. In every step, over every link that is free, the block with the longest path is sent that waits for
- * it. `path` is sorted by length; `free_step`: per link, the first step in which it is free. */
+/* Fills in the hops. In every step, over every link that is free, the block with the longest path is sent that waits
+ * for it. `path` is sorted by length; `free_step`: per link, the first step in which it is free. */
 static void fill_hops(const flow_t *f, path_t *path, int *free_step, trv_paths_t *paths)
 {
     for (int step = 0, waiting = f->ranks - 1, left; waiting > 0; step++, waiting = left) {

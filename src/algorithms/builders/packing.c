@@ -45,7 +45,7 @@ typedef struct packing {
     int *queue;
 } packing_t;
 
-/* ---- The network --------------------------------------------------------------------------------------------------- */
+/* ---- The network ------------------------------------------------------------------------------------------------- */
 
 static int link_from(const packing_t *p, int rank, int port) { return rank * p->ports + port; }
 
@@ -71,7 +71,7 @@ static void find_neighbours(packing_t *p, const trv_network_t *network, int dire
     }
 }
 
-/* ---- Paths to one rank --------------------------------------------------------------------------------------------- */
+/* ---- Paths to one rank ------------------------------------------------------------------------------------------- */
 
 static void visit(packing_t *p, int rank, via_t via, int link, int *last)
 {
@@ -89,7 +89,8 @@ static void set_path(packing_t *p, int link, bool belongs)
         p->touched[p->touches++] = link;
 }
 
-/* Adds the path that the search has found, which begins at `rank` as that of tree `t`; it may replace parts of others. */
+/* Adds the path that the search has found, which begins at `rank` as that of tree `t`; it may replace parts of
+ * others. */
 static void add_path(packing_t *p, int rank, int t)
 {
     p->start[t] = rank;
@@ -158,7 +159,7 @@ static bool has_paths(packing_t *p, int to)
     return all;
 }
 
-/* ---- Growth -------------------------------------------------------------------------------------------------------- */
+/* ---- Growth ------------------------------------------------------------------------------------------------------ */
 
 static void add_candidates(packing_t *p, tree_t *tree, int rank)
 {
@@ -326,7 +327,7 @@ static int find_trees(const trv_network_t *network, int root, int directions, tr
     return rc;
 }
 
-/* ---- Large tori ---------------------------------------------------------------------------------------------------- */
+/* ---- Large tori -------------------------------------------------------------------------------------------------- */
 
 #define GROWN_MAX 1024 /* ranks of a torus whose trees are grown */
 
@@ -382,7 +383,7 @@ static int fill_pattern(const trv_torus_t *torus, trv_tree_edge_t **edge)
     return 2 * torus->dims;
 }
 
-/* ---- Any root ------------------------------------------------------------------------------------------------------- */
+/* ---- Any root ---------------------------------------------------------------------------------------------------- */
 
 /* Moves the trees of rank 0 to `root`. */
 static int move_trees(const trv_torus_t *torus, int root, int trees, trv_tree_edge_t **edge)

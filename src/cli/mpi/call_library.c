@@ -1,7 +1,7 @@
 /*
  * The algorithms of an MPI library for each collective, selected by its control variable (MPI_T). Open MPI reads the
- * variable when a communicator is created and keeps that algorithm; MPICH reads it in every call. An algorithm that does
- * not support the number of ranks is replaced by the library.
+ * variable when a communicator is created and keeps that algorithm; MPICH reads it in every call. An algorithm that
+ * does not support the number of ranks is replaced by the library.
  */
 #include <stdlib.h>
 

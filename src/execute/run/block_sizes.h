@@ -29,8 +29,8 @@ static inline bool trv_holds_all_blocks(trv_holders_t holders, bool is_root)
     return holders == TRV_EVERY_RANK || (holders == TRV_ROOT && is_root);
 }
 
-/* Checks the sizes. Sets the elements of the largest block, and of a buffer that contains all blocks. `range` is a buffer
- * of an entry per rank; NULL: one is allocated if displacements are not ascending. */
+/* Checks the sizes. Sets the elements of the largest block, and of a buffer that contains all blocks. `range` is a
+ * buffer of an entry per rank; NULL: one is allocated if displacements are not ascending. */
 TRV_API int trv_blocks_check(const trv_block_sizes_t *sizes, trv_range_t *range, size_t *largest, size_t *extent);
 /* Checks the buffers of a call whose sizes are valid. */
 TRV_API int trv_blocks_check_buffers(const trv_block_sizes_t *sizes, size_t extent, const void *input,

@@ -2,9 +2,9 @@
  * Direct exchanges: one message for each pair of ranks that have data for each other, without a schedule.
  *
  * In step k a rank sends to the rank at displacement k and receives from the rank at displacement -k; on a ring these
- * are k positions after and before it. Sends and receives have a window each, and proceed independently. There is no deadlock: of all messages
- * that are not complete, consider one with the smallest k. Its sender and its receiver have completed all of their
- * messages before it, so both have posted it.
+ * are k positions after and before it. Sends and receives have a window each, and proceed independently. There is no
+ * deadlock: of all messages that are not complete, consider one with the smallest k. Its sender and its receiver have
+ * completed all of their messages before it, so both have posted it.
  */
 #include <sched.h>
 #include <stdarg.h>

@@ -185,7 +185,8 @@ void trv_plan_set_count(trv_plan_t *plan, size_t count)
     plan->origin[TRV_AT_OUTPUT] = shape->after == TRV_OWNER ? (size_t)plan->rank * count : 0;
 }
 
-/* Sets the blocks of an All-to-All: displacement x is the block for rank + x in the input, from rank - x in the output. */
+/* Sets the blocks of an All-to-All: displacement x is the block for rank + x in the input, from rank - x in the
+ * output. */
 static int number_blocks(trv_plan_t *plan)
 {
     const trv_torus_t *torus = trv_schedule_torus(plan->schedule);
@@ -374,8 +375,8 @@ static int set_buffers(trv_plan_t *plan, const void *input, void *output)
     return 0;
 }
 
-/* Copies the input of an All-to-All in place, of which the output overwrites blocks before they are sent; or replaces an
- * output that overlaps blocks of the input of other ranks. */
+/* Copies the input of an All-to-All in place, of which the output overwrites blocks before they are sent; or replaces
+ * an output that overlaps blocks of the input of other ranks. */
 static void use_copy(trv_plan_t *plan)
 {
     char *copy = plan->scratch + plan->scratch_bytes - plan->copy_bytes;

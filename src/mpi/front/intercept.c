@@ -75,8 +75,8 @@ static bool blocking(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
 }
 
 /* False for calls that fall back on every communicator: those without elements, and those whose buffers are invalid
- * (`MPI_IN_PLACE` or NULL), which the MPI library reports. In collectives with a root only arguments that have a meaning
- * on this rank are examined; buffers are checked by the dispatch. */
+ * (`MPI_IN_PLACE` or NULL), which the MPI library reports. In collectives with a root only arguments that have a
+ * meaning on this rank are examined; buffers are checked by the dispatch. */
 static bool is_valid(const trv_mpi_call_t *call, MPI_Comm comm)
 {
     const trv_mpi_reduction_t *reduction = call->reduction;

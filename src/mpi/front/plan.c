@@ -123,7 +123,8 @@ static int plan_create_parts(TRV_Plan plan, const trv_mpi_arguments_t *arguments
         return code;
     trv_mpi_decision_t *rooted = decision->spec.schedule ? trv_mpi_decision_at_root(decision, state, arguments->root)
                                                          : decision;
-    /* A rank without memory for the root's decision still takes part in the exchanges, because the others wait for it. */
+    /* A rank without memory for the root's decision still takes part in the exchanges, because the others wait for
+     * it. */
     plan->decision = rooted ? rooted : decision;
     trv_mpi_decision_hold(plan->decision);
     bool free_slot = !state->config.node || trv_mpi_node_has_free_slot(state->config.node); /* the same on all ranks */

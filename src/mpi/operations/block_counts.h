@@ -31,8 +31,8 @@ typedef struct trv_mpi_blocks {
     size_t *displacement; /* NULL: the blocks are one after the other */
 } trv_mpi_blocks_t;
 
-/* Converts counts of elements that consist of `unit` elements of the executor, and displacements in units of `stride` of
- * them. The blocks are freed by free(). `size`: bytes of an element of the executor. MPI_SUCCESS; MPI_ERR_NO_MEM; or
+/* Converts counts of elements that consist of `unit` elements of the executor, and displacements in units of `stride`
+ * of them. The blocks are freed by free(). `size`: bytes of an element of the executor. MPI_SUCCESS; MPI_ERR_NO_MEM; or
  * another error class with the message in trv_last_error(). */
 int trv_mpi_blocks_create(trv_mpi_blocks_t **blocks, const trv_mpi_counts_t *counts, int ranks, size_t unit,
                           MPI_Aint stride, size_t size);
