@@ -7,6 +7,7 @@
 
 #include <trivance/algorithms.h>
 
+#include "base/append.h"
 #include "cli/subcommands.h"
 #include "cli/shared/select.h"
 #include "cli/shared/tool.h"
@@ -66,12 +67,9 @@ static const char *format_collectives(const trv_algorithm_t *algorithm, const ch
                                       char text[COLLECTIVES_TEXT_MAX])
 {
     text[0] = '\0';
-    for (int i = 0; i < TRV_COLLECTIVES; i++) {
-        const size_t used = strlen(text);
+    for (int i = 0; i < TRV_COLLECTIVES; i++)
         if (trv_algorithm_has_collective(algorithm, (trv_collective_t)i))
-            snprintf(text + used, COLLECTIVES_TEXT_MAX - used, "%s%s", used ? separator : "",
-                     trv_collective_shapes[i].name);
-    }
+            trv_append(text, COLLECTIVES_TEXT_MAX, "%s%s", *text ? separator : "", trv_collective_shapes[i].name);
     return text;
 }
 
@@ -153,9 +151,8 @@ static void print_families(const options_t *options)
             if (is_listed(options, trv_algorithm_at(j)) &&
                 strcmp(trv_algorithm_family(trv_algorithm_at(j)), family) == 0 &&
                 trv_algorithm_exactness(trv_algorithm_at(j)) == TRV_EXACT) {
-                size_t used = strlen(members);
-                snprintf(members + used, sizeof members - used, "%s%s", count++ ? ", " : "",
-                         trv_algorithm_name(trv_algorithm_at(j)));
+                trv_append(members, sizeof members, "%s%s", count++ ? ", " : "",
+                           trv_algorithm_name(trv_algorithm_at(j)));
             }
         if (count > 1)
             printf("%s%s = the fastest of %s", families++ ? "; " : "\nFamilies: ", family, members);

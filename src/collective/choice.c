@@ -8,6 +8,7 @@
 
 #include "collective/choice.h"
 #include "base/clock.h"
+#include "base/append.h"
 #include "base/error.h"
 
 enum { REPORTED_MS = 1 }; /* planning that takes longer is logged */
@@ -27,10 +28,9 @@ trv_simulate_options_t trv_chooser_simulation(const trv_settings_t *settings, co
 
 void trv_choice_append(trv_choice_t *choice, const char *format, ...)
 {
-    const size_t used = strlen(choice->reason);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(choice->reason + used, sizeof choice->reason - used, format, arguments);
+    trv_append_list(choice->reason, sizeof choice->reason, format, arguments);
     va_end(arguments);
 }
 

@@ -7,13 +7,13 @@
  * completed all of their messages before it, so both have posted it.
  */
 #include <sched.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/abandon.h"
+#include "base/append.h"
 #include "base/error.h"
 #include "execute/run/arguments.h"
 #include "execute/run/ranges.h"
@@ -486,31 +486,23 @@ void trv_direct_cancel(trv_direct_t *direct)
 
 /* ---- Description ------------------------------------------------------------------------------------------------- */
 
-static size_t append(char *text, size_t size, size_t used, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    const int length = vsnprintf(used < size ? text + used : NULL, used < size ? size - used : 0, format, arguments);
-    va_end(arguments);
-    return used + (size_t)length;
-}
-
 void trv_direct_describe_as(const trv_direct_t *direct, const int *name, char *text, size_t size)
 {
     static const char *const states[] = {"never started", "running", "complete", "failed"};
     const bool runs = direct->state == DIRECT_RUNNING;
-    size_t used = append(text, size, 0, "rank %d: %s", name ? name[direct->rank] : direct->rank,
-                         runs ? "waits for " : states[direct->state]);
-    for (int s = RECEIVE; runs && s >= SEND; s--) {
+    if (size > 0)
+        snprintf(text, size, "rank %d: %s", name ? name[direct->rank] : direct->rank,
+                 runs ? "waits for " : states[direct->state]);
+    for (int s = RECEIVE; size > 0 && runs && s >= SEND; s--) {
         const side_t *side = &direct->side[s];
         const char *before = s == RECEIVE ? "ranks " : direct->side[RECEIVE].pending ? " and for " : "";
         for (int slot = 0; slot < TRV_DIRECT_WINDOW; slot++) {
             if (side->peer[slot] < 0)
                 continue;
-            used = append(text, size, used, "%s%d", before, name ? name[side->peer[slot]] : side->peer[slot]);
+            trv_append(text, size, "%s%d", before, name ? name[side->peer[slot]] : side->peer[slot]);
             before = ", ";
         }
         if (s == SEND && side->pending)
-            used = append(text, size, used, " to receive its data");
+            trv_append(text, size, " to receive its data");
     }
 }
