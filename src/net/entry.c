@@ -214,7 +214,7 @@ static size_t instance_bytes(const trv_instance_t *instance, trv_holders_t holde
     const trv_net_comm_t *comm = entry->comm;
     const size_t size = trv_elements_size(&entry->elements);
     if (entry->unequal)
-        return (holders == TRV_OWNER ? instance->counts[comm->rank] : instance->extent) * size;
+        return (holders == TRV_OWNER ? instance->counts[comm->rank] : instance->totals.extent) * size;
     return instance->count * size * trv_blocks_held(entry->collective, holders, comm->size, comm->rank == entry->root);
 }
 
@@ -226,7 +226,7 @@ static int instance_start(trv_instance_t *instance)
     if (rc < 0 || instance->only_create)
         return rc;
     instance->started = true;
-    instance->channel.run_bytes = entry->unequal ? instance->total * trv_elements_size(&entry->elements)
+    instance->channel.run_bytes = entry->unequal ? instance->totals.all * trv_elements_size(&entry->elements)
                                                  : trv_net_vector_bytes(entry->comm, entry->collective,
                                                                         &entry->elements, instance->count);
     rc = trv_channel_register(&instance->channel, 0, instance->input, instance_bytes(instance, shape->before));
@@ -314,7 +314,8 @@ void trv_instance_give(trv_instance_t *instance)
     trv_net_entry_release(entry);
 }
 
-int trv_instance_set_blocks(trv_instance_t *instance, const size_t *counts, const size_t *displacements)
+int trv_instance_set_blocks(trv_instance_t *instance, const size_t *counts, const size_t *displacements,
+                            const trv_block_totals_t *totals)
 {
     const size_t n = (size_t)instance->entry->comm->size;
     if (!instance->counts && !(instance->counts = malloc(2 * n * sizeof *counts)))
@@ -323,12 +324,7 @@ int trv_instance_set_blocks(trv_instance_t *instance, const size_t *counts, cons
     instance->displacements = displacements ? instance->counts + n : NULL;
     if (displacements)
         memcpy(instance->displacements, displacements, n * sizeof *displacements);
-    instance->total = instance->extent = 0;
-    for (size_t r = 0; r < n; r++) {
-        const size_t end = (displacements ? displacements[r] : instance->total) + counts[r];
-        instance->total += counts[r];
-        instance->extent = counts[r] > 0 && end > instance->extent ? end : instance->extent;
-    }
+    instance->totals = *totals;
     return TRV_OK;
 }
 

@@ -120,17 +120,15 @@ static int exchange_take(trv_net_comm_t *comm, exchange_t **taken)
  * direct_start reports. */
 static size_t buffer_bytes(const trv_direct_blocks_t *blocks, size_t count, int ranks, size_t size)
 {
-    const size_t elements_max = SIZE_MAX / 4 / size;
-    size_t extent = 0, at = 0;
-    for (int r = 0; blocks->count && r < ranks; r++) {
-        const size_t begin = blocks->displacement ? blocks->displacement[r] : at;
-        if (blocks->count[r] > elements_max || (blocks->count[r] > 0 && begin > elements_max - blocks->count[r]))
-            return 0;
-        at = begin + blocks->count[r];
-        extent = blocks->count[r] > 0 && at > extent ? at : extent;
-    }
+    trv_range_t place = {0, 0};
+    size_t extent = 0;
     if (!blocks->count)
-        extent = count <= elements_max ? count : 0;
+        return count <= SIZE_MAX / 4 / size ? count * size : 0;
+    for (int r = 0; r < ranks; r++) {
+        if (trv_block_place(blocks->count, blocks->displacement, r, size, &place) < 0)
+            return 0;
+        extent = blocks->count[r] > 0 && place.end > extent ? place.end : extent;
+    }
     return extent * size;
 }
 

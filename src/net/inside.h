@@ -251,8 +251,7 @@ typedef struct trv_instance {
     void *output;
     size_t count;
     size_t *counts, *displacements; /* of blocks of different sizes: copies of the caller's; else NULL */
-    size_t extent;                  /* elements of a buffer that contains these blocks */
-    size_t total;                   /* elements of these blocks */
+    trv_block_totals_t totals;      /* of these blocks */
 } trv_instance_t;
 
 /* Content of the broadcast with which rank 0 of the communicator distributes its decision. */
@@ -298,7 +297,8 @@ void trv_net_entry_release(trv_net_entry_t *entry);
 int trv_instance_take(trv_net_entry_t *entry, trv_instance_t **instance);
 void trv_instance_give(trv_instance_t *instance);
 /* Sets the sizes of the next run, for blocks of different sizes. The arrays are copied; displacements may be NULL. */
-int trv_instance_set_blocks(trv_instance_t *instance, const size_t *counts, const size_t *displacements);
+int trv_instance_set_blocks(trv_instance_t *instance, const size_t *counts, const size_t *displacements,
+                            const trv_block_totals_t *totals);
 /* Begin the request of the instance: to run the collective on these buffers, or to create the plan for runs with this
  * count. */
 void trv_instance_begin(trv_instance_t *instance, uint64_t inner, const void *input, void *output, size_t count);

@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 typedef struct trv_range {
-    size_t begin, end; /* begin < end */
+    size_t begin, end; /* begin <= end */
 } trv_range_t;
 
 /* Sorts the ranges by their begins; if they are sorted already, that takes one pass. Returns an index i such that range
