@@ -83,7 +83,7 @@ static bool is_valid(const trv_mpi_call_t *call, MPI_Comm comm)
     int rank = 0;
     const trv_mpi_counts_t *counts = trv_mpi_call_counts(call);
     if (counts) /* a rank with an empty block may pass NULL */
-        return counts->count && (counts->displacement || counts->displacement_bytes == 0);
+        return trv_mpi_counts_complete(counts);
     if (reduction)
         return reduction->count > 0 && (reduction->collective == TRV_REDUCE ||
                                         (reduction->input && reduction->output && reduction->output != MPI_IN_PLACE));
