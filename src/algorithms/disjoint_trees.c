@@ -16,6 +16,7 @@
 
 #include "algorithms/builders/packing.h"
 #include "algorithms/collector.h"
+#include "algorithms/name_numbers.h"
 #include "algorithms/registry.h"
 #include "base/error.h"
 
@@ -29,20 +30,15 @@ typedef struct options {
 /* Reads "CHUNKS[:STREAMS]". */
 static int read_options(const char *text, options_t *options)
 {
-    char *end = NULL;
-    *options = (options_t){.chunks = 16, .streams = 2};
-    if (!text)
-        return TRV_OK;
-    const long chunks = *text >= '0' && *text <= '9' ? strtol(text, &end, 10) : 0;
-    const bool more = end && *end == ':' && end[1] >= '0' && end[1] <= '9';
-    const long streams = more ? strtol(end + 1, &end, 10) : options->streams;
-    if (!end || *end || chunks < 1 || chunks > CHUNKS_MAX || streams < 1 || streams > STREAMS_MAX)
+    static const int max[] = {CHUNKS_MAX, STREAMS_MAX};
+    int value[] = {16, 2};
+    if (!trv_name_numbers_read(text, 2, max, value))
         return trv_fail(
             TRV_ERR_ARGUMENT,
             "disjoint-trees: '%.40s' is not a number of chunks from 1 to %d and, after a colon, of streams on "
             "every tree from 1 to %d; for example disjoint-trees:64:4",
             text, CHUNKS_MAX, STREAMS_MAX);
-    *options = (options_t){(int)chunks, (int)streams};
+    *options = (options_t){.chunks = value[0], .streams = value[1]};
     return TRV_OK;
 }
 

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 
 #include "algorithms/builders/balanced_trees.h"
+#include "algorithms/name_numbers.h"
 #include "algorithms/registry.h"
 #include "base/error.h"
 
@@ -33,19 +34,14 @@ typedef struct options {
 /* Reads "CHUNKS[:TREES]". */
 static int read_options(const char *text, options_t *options)
 {
-    char *end = NULL;
-    *options = (options_t){.chunks = 64, .trees = 16};
-    if (!text)
-        return TRV_OK;
-    const long chunks = *text >= '0' && *text <= '9' ? strtol(text, &end, 10) : 0;
-    const bool more = end && *end == ':' && end[1] >= '0' && end[1] <= '9';
-    const long trees = more ? strtol(end + 1, &end, 10) : options->trees;
-    if (!end || *end || chunks < 1 || chunks > CHUNKS_MAX || trees < 1 || trees > TREES_MAX)
+    static const int max[] = {CHUNKS_MAX, TREES_MAX};
+    int value[] = {64, 16};
+    if (!trv_name_numbers_read(text, 2, max, value))
         return trv_fail(TRV_ERR_ARGUMENT,
                         "spanning-trees: '%.40s' is not a number of chunks from 1 to %d and, after a colon, of trees "
                         "from 1 to %d; for example spanning-trees:128:32",
                         text, CHUNKS_MAX, TREES_MAX);
-    *options = (options_t){(int)chunks, (int)trees};
+    *options = (options_t){.chunks = value[0], .trees = value[1]};
     return TRV_OK;
 }
 
