@@ -407,15 +407,15 @@ static int move_trees(const trv_torus_t *torus, int root, int trees, trv_tree_ed
 
 static int search_trees(const trv_tree_search_t *search, trv_tree_edge_t **edge)
 {
-    return has_pattern(search->network) ? fill_pattern(&search->network->torus, edge)
-                                        : find_trees(search->network, search->key[0], search->key[1], edge);
+    return find_trees(search->network, search->key[0], search->key[1], edge);
 }
 
 int trv_packing_find(const trv_network_t *network, int root, int directions, trv_tree_edge_t **edge)
 {
     const bool moves = network->torus.lines == 0 && network->slow_links == 0;
     const trv_tree_search_t search = {network, {moves ? 0 : root, directions}, search_trees};
-    const int trees = trv_tree_cache_find(&search, edge);
+    /* The pattern is not cached: it is filled in quickly, and large. */
+    const int trees = has_pattern(network) ? fill_pattern(&network->torus, edge) : trv_tree_cache_find(&search, edge);
     return trees > 0 && moves ? move_trees(&network->torus, root, trees, edge) : trees;
 }
 
