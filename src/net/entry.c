@@ -260,10 +260,7 @@ static int instance_advance(struct trv_net_request *request)
     rc = trv_plan_test(instance->plan);
     if (rc == 0)
         return 0;
-    trv_channel_unregister(&instance->channel, 0);
-    trv_channel_unregister(&instance->channel, 1);
-    if (rc > 0)
-        rc = trv_channel_test(&instance->channel);
+    rc = trv_channel_complete(&instance->channel, rc);
     instance->sent = true;
     return rc < 0 ? trv_net_break(net, rc) : rc;
 }
@@ -273,8 +270,7 @@ static void instance_describe(const struct trv_net_request *request, char *text,
     const trv_instance_t *instance = instance_of(request);
     trv_net_entry_t *entry = instance->entry;
     if (instance->sent) {
-        snprintf(text, size, "rank %d has not received earlier calls",
-                 trv_member(request->comm, instance->channel.awaited_rank));
+        trv_channel_describe(&instance->channel, text, size);
         return;
     }
     if (instance->started && instance->plan) {

@@ -5,7 +5,6 @@
  */
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -46,10 +45,7 @@ static int exchange_advance(struct trv_net_request *request)
     if (rc == 0)
         return 0;
     exchange->sent = true;
-    trv_channel_unregister(&exchange->channel, 0);
-    trv_channel_unregister(&exchange->channel, 1);
-    if (rc > 0)
-        rc = trv_channel_test(&exchange->channel);
+    rc = trv_channel_complete(&exchange->channel, rc);
     return rc < 0 ? trv_net_break(request->comm->net, rc) : rc;
 }
 
@@ -57,8 +53,7 @@ static void exchange_describe(const struct trv_net_request *request, char *text,
 {
     const exchange_t *exchange = exchange_of(request);
     if (exchange->sent)
-        snprintf(text, size, "rank %d has not received earlier calls",
-                 trv_member(request->comm, exchange->channel.awaited_rank));
+        trv_channel_describe(&exchange->channel, text, size);
     else
         trv_direct_describe_as(exchange->direct, request->comm->member, text, size);
 }

@@ -229,8 +229,11 @@ typedef struct trv_channel {
 void trv_channel_init(trv_channel_t *channel, trv_net_comm_t *comm);
 /* Enables flow control, for collectives whose runs may complete on a rank before others have begun them. */
 int trv_channel_limit(trv_channel_t *channel);
-/* Returns 1 when flow control permits the run, whose messages have completed, to complete; 0 before, or an error. */
-int trv_channel_test(trv_channel_t *channel);
+/* Ends a run of the executor that returned `code`: unregisters the buffers, and returns an error, or 1 when flow control
+ * permits the run to complete, and 0 before; it is then called again. */
+int trv_channel_complete(trv_channel_t *channel, int code);
+/* Describes as text for which rank that waits. */
+void trv_channel_describe(const trv_channel_t *channel, char *text, size_t size);
 void trv_channel_clear(trv_channel_t *channel);
 /* trv_plan_options_t.scratch_allocate; the context is a channel. */
 void *trv_channel_scratch(void *channel, size_t bytes);
