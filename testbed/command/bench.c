@@ -116,24 +116,6 @@ static int read_tori(const char *text, options_t *options)
     return code;
 }
 
-static int read_collectives(const char *text, options_t *options)
-{
-    bool chosen[TRV_COLLECTIVES] = {false};
-    char item[32];
-    int more;
-    while ((more = trv_next_item(&text, "collectives", item, sizeof item)) > 0) {
-        trv_collective_t collective;
-        if (cli_parse_collective(item, &collective) < 0)
-            return TRV_ERR_ARGUMENT;
-        chosen[collective] = true;
-    }
-    options->collectives = 0;
-    for (int c = 0; c < TRV_COLLECTIVES; c++)
-        if (chosen[c])
-            options->collective[options->collectives++] = (trv_collective_t)c;
-    return more;
-}
-
 static int read_mpis(const char *text, options_t *options)
 {
     char item[16];
@@ -174,7 +156,7 @@ static int take_option(void *context, int key)
     options_t *options = context;
     switch (key) {
     case OPTION_TORUS: return read_tori(optarg, options);
-    case OPTION_COLLECTIVE: return read_collectives(optarg, options);
+    case OPTION_COLLECTIVE: return cli_parse_collectives(optarg, options->collective, &options->collectives);
     case OPTION_MPI: return read_mpis(optarg, options);
     case OPTION_RENDEZVOUS: return read_mode(optarg, options);
     case OPTION_SLOW_LINK: return cli_links_add_slow(&options->links, optarg);
