@@ -161,7 +161,17 @@ static void test_cut_links(void **state)
     assert_true(proved > 1000);
 }
 
-/* ---- Wrong roots ------------------------------------------------------------------------------------------------- */
+/* ---- Names and wrong roots --------------------------------------------------------------------------------------- */
+
+static void test_names(void **state)
+{
+    (void)state;
+    assert_string_equal(trv_collective_name(TRV_ALLREDUCE), "allreduce");
+    assert_string_equal(trv_collective_name(TRV_ALLTOALL), "alltoall");
+    assert_string_equal(trv_collective_title(TRV_REDUCE_SCATTER), "Reduce-Scatter");
+    assert_null(trv_collective_name((trv_collective_t)TRV_COLLECTIVES));
+    assert_null(trv_collective_title((trv_collective_t)-1));
+}
 
 static void test_wrong_roots(void **state)
 {
@@ -307,6 +317,7 @@ int main(void)
         cmocka_unit_test(test_every_algorithm),
         cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_cut_links),
+        cmocka_unit_test(test_names),
         cmocka_unit_test(test_wrong_roots),
         cmocka_unit_test(test_no_schedule_is_faster),
         cmocka_unit_test(test_long_vectors_reach_the_limit),
