@@ -32,14 +32,15 @@ static int read_options(const char *text, options_t *options)
 {
     static const int max[] = {CHUNKS_MAX, STREAMS_MAX};
     int value[] = {16, 2};
-    if (!trv_name_numbers_read(text, 2, max, value))
-        return trv_fail(
-            TRV_ERR_ARGUMENT,
-            "disjoint-trees: '%.40s' is not a number of chunks from 1 to %d and, after a colon, of streams on "
-            "every tree from 1 to %d; for example disjoint-trees:64:4",
-            text, CHUNKS_MAX, STREAMS_MAX);
+    const bool valid = trv_name_numbers_read(text, 2, max, value);
     *options = (options_t){.chunks = value[0], .streams = value[1]};
-    return TRV_OK;
+    return valid
+               ? TRV_OK
+               : trv_fail(
+                     TRV_ERR_ARGUMENT,
+                     "disjoint-trees: '%.40s' is not a number of chunks from 1 to %d and, after a colon, of streams on "
+                     "every tree from 1 to %d; for example disjoint-trees:64:4",
+                     text, CHUNKS_MAX, STREAMS_MAX);
 }
 
 static int directions_of(trv_collective_t collective)

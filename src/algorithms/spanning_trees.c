@@ -36,13 +36,14 @@ static int read_options(const char *text, options_t *options)
 {
     static const int max[] = {CHUNKS_MAX, TREES_MAX};
     int value[] = {64, 16};
-    if (!trv_name_numbers_read(text, 2, max, value))
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "spanning-trees: '%.40s' is not a number of chunks from 1 to %d and, after a colon, of trees "
-                        "from 1 to %d; for example spanning-trees:128:32",
-                        text, CHUNKS_MAX, TREES_MAX);
+    const bool valid = trv_name_numbers_read(text, 2, max, value);
     *options = (options_t){.chunks = value[0], .trees = value[1]};
-    return TRV_OK;
+    return valid
+               ? TRV_OK
+               : trv_fail(TRV_ERR_ARGUMENT,
+                          "spanning-trees: '%.40s' is not a number of chunks from 1 to %d and, after a colon, of trees "
+                          "from 1 to %d; for example spanning-trees:128:32",
+                          text, CHUNKS_MAX, TREES_MAX);
 }
 
 static int spanning_trees_create(trv_schedule_t *schedule)
