@@ -216,7 +216,7 @@ int cli_parse_collectives(const char *list, trv_collective_t collective[TRV_COLL
     int more;
     *collectives = 0;
     while ((more = trv_next_item(&list, "collectives", item, sizeof item)) > 0) {
-        trv_collective_t read;
+        trv_collective_t read = TRV_ALLREDUCE;
         bool twice = false;
         if (cli_parse_collective(item, &read) < 0)
             return TRV_ERR_ARGUMENT;
