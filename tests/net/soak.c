@@ -302,8 +302,12 @@ static void create_buffers(call_t *call)
 static void start_plan(call_t *call, const void *input, void *output)
 {
     trv_net_plan_options_t options = {TRV_NET_PLAN_OPTIONS};
-    if (is_root_only(call->kind->input) || is_root_only(call->kind->output))
+    static const char *const tree[] = {NULL, "binomial", "linear", "by-dimension"};
+    const bool rooted = is_root_only(call->kind->input) || is_root_only(call->kind->output);
+    if (rooted)
         options.root = call->root;
+    if (rooted || call->name == ALLTOALL)
+        options.algorithm = tree[call->key % 4];
     check(trv_net_plan_create(&call->plan, call->comm, (trv_collective_t)call->kind->plan, call->count, call->type,
                               call->op, &options),
           call->kind->name);
@@ -456,7 +460,7 @@ static void change_networks(trv_net_comm_t *comm, int drawn)
         return;
     }
     if (size % rows == 0 && size > rows)
-        snprintf(torus, sizeof torus, drawn == 4 ? "%dx%d" : "%dmx%dm", rows, size / rows);
+        snprintf(torus, sizeof torus, drawn % 2 ? "%dx%d" : "%dmx%dm", rows, size / rows);
     check(trv_net_comm_set(comm, torus, ""), "set");
 }
 

@@ -17,7 +17,9 @@ seed=${SEED-1}
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 nodes=TRIVANCE_TOPOLOGY_FILE=$here/.. # several ranks per node
-rules="TRIVANCE_TUNE=allreduce:0-1k:@ring;allreduce:64k-inf:@mpi;allgather:0-inf:@bruck-b"
+rules="TRIVANCE_TUNE=allreduce:0-1k:@ring;allreduce:64k-inf:@mpi;allgather:0-inf:@bruck-b;broadcast:0-1k:@linear"
+rules="$rules;broadcast:1k-inf:@chain;reduce:0-1k:@binomial;reduce:1k-inf:@disjoint-trees;scatter:0-inf:@by-dimension"
+rules="$rules;gather:0-inf:@balanced-paths;alltoall:0-1k:@pairwise;alltoall:1k-64k:@linear;alltoall:64k-inf:@mpi"
 
 # Columns: tier, share of the calls, ranks, threads, calls per run and thread, setting. MPICH is slow if ranks outnumber
 # cores: a call waits for milliseconds until the other ranks are scheduled.
