@@ -19,6 +19,7 @@
 
 #include "algorithms/builders/flow_paths.h"
 #include "algorithms/collector.h"
+#include "algorithms/name_numbers.h"
 #include "algorithms/registry.h"
 #include "base/error.h"
 
@@ -32,16 +33,12 @@ typedef struct tables {
 
 static int read_streams(const char *text, int *streams)
 {
-    char *end = NULL;
+    static const int max[] = {STREAMS_MAX};
     *streams = 2;
-    if (!text)
-        return TRV_OK;
-    const long read = *text >= '0' && *text <= '9' ? strtol(text, &end, 10) : 0;
-    if (!end || *end || read < 1 || read > STREAMS_MAX)
+    if (!trv_name_numbers_read(text, 1, max, streams))
         return trv_fail(TRV_ERR_ARGUMENT,
                         "balanced-paths: '%.40s' is not a number of streams from 1 to %d; for example balanced-paths:4",
                         text, STREAMS_MAX);
-    *streams = (int)read;
     return TRV_OK;
 }
 

@@ -73,8 +73,7 @@ const cli_command_t cli_run_command = {
     .about =
         "Starts an unmodified MPI program whose collectives (AllReduce, Broadcast, All-to-All and others) Trivance "
         "executes: detects the MPI from the program or the launcher, preloads the matching library and reports it. "
-        "Calls "
-        "that Trivance does not support fall back to the MPI library; without a torus all calls do.",
+        "Calls that Trivance does not support fall back to the MPI library; without a torus all calls do.",
     .option = option,
     .more = setting_options,
     .examples = "trivance run --torus 3x3 -- mpirun -n 9 ./a.out\n"
