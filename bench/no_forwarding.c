@@ -1,8 +1,9 @@
 /*
  * Compares plans for rings of hosts that do not forward, 200 Gb/s and alpha 5 us, with Ring, Bucket, and with Swing and
- * Recursive Doubling whose messages are passed on (the fastest of each family), by simulation, and with the lower bound.
- * AllReduce, one queue per link. Ends with status 1 if a plan is slower than one of them, if on 4 and 5 ranks up to 64 KiB the
- * better of Ring and Bucket does not take twice as long, or if a plan for 64 MiB takes more than 1.15 times the limit.
+ * Recursive Doubling whose messages are passed on (the fastest of each family), by simulation, and with the lower
+ * bound. AllReduce, one queue per link. Ends with status 1 if a plan is slower than one of them, if on 4 and 5 ranks up
+ * to 64 KiB the better of Ring and Bucket does not take twice as long, or if a plan for 64 MiB takes more than 1.15
+ * times the limit.
  *
  *     no_forwarding         rings of 3 to 8
  *     no_forwarding TORUS…  these networks instead

@@ -1,6 +1,6 @@
 /*
- * Schedules for networks that do not forward, with real data: every algorithm whose messages are passed on, and both forms
- * of neighbour, on rings, tori and meshes, for all collectives, out of place and in place, also in chunks.
+ * Schedules for networks that do not forward, with real data: every algorithm whose messages are passed on, and both
+ * forms of neighbour, on rings, tori and meshes, for all collectives, out of place and in place, also in chunks.
  */
 #include "test_execute_world.h"
 

@@ -1,7 +1,7 @@
 /*
- * Networks that do not forward: schedules whose messages are passed on are proved on random networks for every collective;
- * other schedules are rejected; neighbour has one message per link and step; plans are valid and never slower than any
- * algorithm; limits by hand.
+ * Networks that do not forward: schedules whose messages are passed on are proved on random networks for every
+ * collective; other schedules are rejected; neighbour has one message per link and step; plans are valid and never
+ * slower than any algorithm; limits by hand.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -80,7 +80,8 @@ static uint64_t seed = 1;
 
 static int draw(int below) { return (int)((seed = trv_mix(seed + 1)) % (uint64_t)below); }
 
-/* A torus of 1 to 3 dimensions and up to `ranks_max` ranks, of which some are lines, with a cut link in one of three. */
+/* A torus of 1 to 3 dimensions and up to `ranks_max` ranks, of which some are lines, with a cut link in one of three.
+ * */
 static void draw_network(int ranks_max, trv_network_t *network, trv_slow_link_t link[2])
 {
     int size[TRV_DIMS_MAX] = {0}, dims = 1 + draw(3), ranks = 1;
@@ -261,7 +262,7 @@ static void test_names(void **state)
     expect_error("relayed:", TRV_ALLREDUCE, TRV_ERR_ARGUMENT,
                  "relayed: '' is not an algorithm whose messages can be passed on; for example relayed:swing-b");
     expect_error("neighbour:x", TRV_ALLREDUCE, TRV_ERR_ARGUMENT,
-                 "neighbour: 'x' is neither gathered nor a number of streams from 1 to 9; for example neighbour:2 or "
+                 "neighbour: 'x' is neither gathered nor a number of streams from 1 to 16; for example neighbour:2 or "
                  "neighbour:gathered:2");
     expect_error("neighbour:gathered", TRV_BROADCAST, TRV_ERR_ARGUMENT,
                  "neighbour:gathered is a form of AllReduce only; use neighbour");

@@ -1,14 +1,16 @@
 /*
- * Neighbour: every rank exchanges messages with its neighbours only, for networks that do not forward (docs/networks.md).
+ * Neighbour: every rank exchanges messages with its neighbours only, for networks that do not forward
+ * (docs/networks.md).
  *
- * AllReduce: whole vectors travel from neighbour to neighbour, in both directions. In step t a rank receives the vectors of
- * the ranks at distance t + 1, adds both to its sum in one joint reduction, and sends each on in the next step:
+ * AllReduce: whole vectors travel from neighbour to neighbour, in both directions. In step t a rank receives the
+ * vectors of the ranks at distance t + 1, adds both to its sum in one joint reduction, and sends each on in the next
+ * step:
  *
- *   ring of 5, what rank 2 has added      step 0   . 1 2 3 .        a rank sends its own vector both ways
- *                                         step 1   0 1 2 3 4        it sends 1, from the left, to the right, and 3 to the left
+ *   ring of 5, what rank 2 has added   step 0   . 1 2 3 .   it sends its own vector both ways
+ *                                      step 1   0 1 2 3 4   it sends 1, from the left, to the right, and 3 to the left
  *
- * With an even number of ranks, half of the last vector arrives from each side. A link carries one vector per step: (a-1)/2
- * in all, as in Trivance L, but there is a step for every hop. On a line a vector travels to both ends.
+ * With an even number of ranks, half of the last vector arrives from each side. A link carries one vector per step:
+ * (a-1)/2 in all, as in Trivance L, but there is a step for every hop. On a line a vector travels to both ends.
  *
  * Ranks add in different orders. With neighbour:gathered they collect the vectors, which are the same messages, and add
  * them in the order of coordinates, so that all ranks have the same bits.
@@ -27,11 +29,13 @@
 
 #include "algorithms/builders/dimension_tree.h"
 #include "algorithms/builders/visit.h"
+#include "algorithms/name_numbers.h"
 #include "algorithms/registry.h"
 #include "base/error.h"
 #include "torus/torus.h"
 
-#define SLOTS 1 /* gathered: the register of the vector of coordinate 0; otherwise the first one of arrivals */
+#define SLOTS       1  /* gathered: the register of the vector of coordinate 0; otherwise the first one of arrivals */
+#define STREAMS_MAX 16 /* in each dimension */
 
 typedef struct tables {
     bool gathered;
@@ -171,8 +175,8 @@ static int neighbour_step(const trv_schedule_t *schedule, int rank, int stream, 
 
 /* ---- Trees ------------------------------------------------------------------------------------------------------- */
 
-/* Paths from the root in both directions. The coordinate on the opposite side of a ring is reached in direction +, or with
- * `mirrored` in direction -. */
+/* Paths from the root in both directions. The coordinate on the opposite side of a ring is reached in direction +, or
+ * with `mirrored` in direction -. */
 static int neighbour_row(int size, bool line, int root, bool mirrored, trv_row_edge_t *edge)
 {
     const int last = line ? size - 1 : size / 2;
@@ -210,23 +214,20 @@ typedef struct options {
 static int read_options(const char *text, options_t *options)
 {
     static const char word[] = "gathered";
+    static const int max[] = {STREAMS_MAX};
     const size_t length = sizeof word - 1;
+    const char *streams = text;
     *options = (options_t){.streams = 1};
-    if (!text)
-        return TRV_OK;
-    options->gathered = strncmp(text, word, length) == 0;
-    const char *rest = options->gathered ? text + length : text;
-    const bool more = options->gathered ? *rest == ':' : true;
-    const char *digits = options->gathered && more ? rest + 1 : rest;
-    if (options->gathered && !*rest)
-        return TRV_OK;
-    options->streams = more && digits[0] >= '1' && digits[0] <= '9' && !digits[1] ? digits[0] - '0' : 0;
-    return options->streams > 0
+    if (text && strncmp(text, word, length) == 0 && (text[length] == ':' || !text[length])) {
+        options->gathered = true;
+        streams = text[length] ? text + length + 1 : NULL;
+    }
+    return trv_name_numbers_read(streams, 1, max, &options->streams)
                ? TRV_OK
                : trv_fail(TRV_ERR_ARGUMENT,
-                          "neighbour: '%.40s' is neither gathered nor a number of streams from 1 to 9; for example "
+                          "neighbour: '%.40s' is neither gathered nor a number of streams from 1 to %d; for example "
                           "neighbour:2 or neighbour:gathered:2",
-                          text);
+                          text, STREAMS_MAX);
 }
 
 static int neighbour_create(trv_schedule_t *schedule)
@@ -278,7 +279,8 @@ static int neighbour_full_name(const char *parameters, const trv_torus_t *torus,
                : snprintf(text, size, "neighbour%s:%d", options.gathered ? ":gathered" : "", options.streams);
 }
 
-/* Where messages are forwarded, algorithms with fewer steps or more streams are faster than several streams of this one. */
+/* Where messages are forwarded, algorithms with fewer steps or more streams are faster than several streams of this
+ * one. */
 static int neighbour_candidates(const trv_collector_t *collector)
 {
     const int streams_max = collector->network->no_forwarding ? 4 : 1;

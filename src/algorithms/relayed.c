@@ -1,10 +1,10 @@
 /*
- * Relayed: any algorithm on a network that does not forward. Its messages over several links are passed on by the ranks on
- * their routes (trv_schedule_relay), so that every hop costs a step of its own; a baseline there, and the only schedule of
- * some collectives.
+ * Relayed: any algorithm on a network that does not forward. Its messages over several links are passed on by the ranks
+ * on their routes (trv_schedule_relay), so that every hop costs a step of its own; a baseline there, and the only
+ * schedule of some collectives.
  *
- * Name: relayed[:NAME], where NAME is an algorithm with or without parameters; by default recdoub-b, for collectives with a
- * root binomial, for an all-to-all neighbour.
+ * Name: relayed[:NAME], where NAME is an algorithm with or without parameters; by default recdoub-b, for collectives
+ * with a root binomial, for an all-to-all neighbour.
  * Steps: those of NAME, each as often as its farthest message has hops.   Exact, consistent: as NAME.
  */
 #include <math.h>
@@ -122,8 +122,8 @@ static int add_relayed(const trv_collector_t *collector, const char *name)
     return collector->add(collector->list, relayed, NULL, true);
 }
 
-/* Adds the relayed form of a candidate that an algorithm with parameters offers. Its model has a step for every hop, and
- * links carry as much. */
+/* Adds the relayed form of a candidate that an algorithm with parameters offers. Its model has a step for every hop,
+ * and links carry as much. */
 static int add_offered(void *context, const char *name, const trv_model_t *model, bool always)
 {
     const trv_collector_t *collector = context;

@@ -7,8 +7,8 @@
 #include "formats/schedule_file.h"
 #include "json/json.h"
 
-/* Adds to a header what the network has: "wrap" if a dimension is a line, "links" if some are slow or cut, "forwarding" if
- * it does not forward. */
+/* Adds to a header what the network has: "wrap" if a dimension is a line, "links" if some are slow or cut, "forwarding"
+ * if it does not forward. */
 int trv_json_add_network(json_t *header, const trv_network_t *network);
 
 /* Reads "links" and "forwarding" into the file. */

@@ -50,8 +50,8 @@ int trv_candidates_collect_lines(trv_candidates_t *list, unsigned lines, bool co
  * name. */
 int trv_candidates_collect_trees(trv_candidates_t *list);
 
-/* On a network that does not forward: adds the candidates of all algorithms, and the algorithms by their plain names, of
- * which every message crosses one link. */
+/* On a network that does not forward: adds the candidates of all algorithms, and the algorithms by their plain names,
+ * of which every message crosses one link. */
 int trv_candidates_collect_one_hop(trv_candidates_t *list, bool consistent);
 
 /* Fills in candidate->properties, once. */

@@ -7,8 +7,8 @@
  *     forward: every algorithm whose messages all cross one link, and the others relayed);
  *   - of a broadcast or reduce as scatter and allgather, the tree that is fastest alone with the best schedules that a
  *     planner for the allgather finds;
- *   - the candidates of algorithms for any network that are best by their models, which know the trees (if the network does
- *     not forward: of all algorithms).
+ *   - the candidates of algorithms for any network that are best by their models, which know the trees (if the network
+ *     does not forward: of all algorithms).
  *
  * Schedules with more than TRV_TREE_MESSAGES_MAX messages are not simulated: they have the model's time.
  */

@@ -5,11 +5,12 @@
  *   line 0 ── 1 ── 2 ── 3       step k:  0 -> 2, 1 -> 2     becomes     step k     0 -> 1, 1 -> 2
  *                                                                      step k + 1 1 -> 2 (what 0 sent)
  *
- * All data leave their first rank in the first of these steps, so nothing that is received later overwrites them. A rank
- * combines as soon as everything for itself has arrived.
+ * All data leave their first rank in the first of these steps, so nothing that is received later overwrites them. A
+ * rank combines as soon as everything for itself has arrived.
  *
- * A message is in the registers of a rank in two consecutive steps: that in which it arrives and that in which it leaves.
- * Arrivals of even and of odd steps therefore use different registers, and a register is used again two steps later.
+ * A message is in the registers of a rank in two consecutive steps: that in which it arrives and that in which it
+ * leaves. Arrivals of even and of odd steps therefore use different registers, and a register is used again two steps
+ * later.
  */
 #include "schedule/relay.h"
 
@@ -117,8 +118,8 @@ static int check_message(const relay_t *relay, int rank, const trv_message_t *se
     return TRV_OK;
 }
 
-/* Writes one side of a message over one link. `reg`: the first register of a rank on the route, or -1 at the ends, where
- * registers and units are those of `message`; `at`: the index of its units. */
+/* Writes one side of a message over one link. `reg`: the first register of a rank on the route, or -1 at the ends,
+ * where registers and units are those of `message`; `at`: the index of its units. */
 static int add_side(relay_t *relay, int stream, int step, int from, int to, int port, int sides,
                     const trv_message_t *message, int reg, int64_t at)
 {
@@ -291,8 +292,8 @@ static int relay_streams(relay_t *relay)
 
 /* ---- The schedule ------------------------------------------------------------------------------------------------ */
 
-/* A translation maps the messages onto themselves if it does so for `schedule`. In rows that a cut has opened there is none;
- * an explicit schedule does not know of these. */
+/* A translation maps the messages onto themselves if it does so for `schedule`. In rows that a cut has opened there is
+ * none; an explicit schedule does not know of these. */
 static trv_symmetry_t symmetry_of(const trv_schedule_t *schedule)
 {
     const bool opened = schedule->rows && schedule->rows->lines != schedule->torus.lines;

@@ -18,8 +18,8 @@
 
 struct trv_schedule {
     char name[TRV_FULL_NAME_MAX];
-    /* During creation only: the text after the colon in the name, or NULL; the network; the factor from which its links are
-     * avoided (INFINITY: none is). */
+    /* During creation only: the text after the colon in the name, or NULL; the network; the factor from which its links
+     * are avoided (INFINITY: none is). */
     const char *parameters;
     const trv_network_t *network;
     double avoid;

@@ -1,7 +1,7 @@
 /*
- * Determines whether the network can carry all messages if it does not forward, and whether any message passes a slow or cut
- * link. If none does, the simulation can ignore these links. It is
- * then as fast as on a network without them, because the symmetry of the schedule holds.
+ * Determines whether the network can carry all messages if it does not forward, and whether any message passes a slow
+ * or cut link. If none does, the simulation can ignore these links. It is then as fast as on a network without them,
+ * because the symmetry of the schedule holds.
  */
 #include <stdlib.h>
 
