@@ -7,8 +7,8 @@
  *              in s steps. A rank may send several messages per port, so this number of steps is reported (steps_ns),
  *              but is not part of the bound
  *   sets       the data that other ranks need from a set of ranks must leave the set: for an AllReduce the whole
- *              vector, and as much must enter. The sets considered are all single ranks and, in every dimension, all slabs
- *              between two gaps
+ *              vector, and as much must enter. The sets considered are all single ranks and, in every dimension, all
+ *              slabs between two gaps
  *   links      a byte crosses n - 1 links to be reduced from n ranks, and n - 1 to be distributed to them. Where each
  *              rank needs other data (scatter, gather, all-to-all), a byte crosses in every dimension at least as many
  *              links as its two ranks are apart

@@ -99,6 +99,9 @@ static int examine(trv_ranking_t *ranking, int candidate, double messages, doubl
         rc = count_messages(ranking, planner->list.candidate[candidate].name, &messages);
     if (rc)
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+    if (planner->list.network.slow_links == 0) /* then the ranks that are equal by symmetry are simulated as one */
+        messages *= (double)planner->list.candidate[candidate].properties.distinct_ranks /
+                    planner->list.network.torus.ranks;
     if (messages <= TRV_TREE_MESSAGES_MAX || (isnan(estimate_ns) && ranking->timed == 0))
         return trv_ranking_examine(ranking, &entry, trv_ranking_cutoff_ns(ranking));
     if (isnan(estimate_ns) || estimate_ns > trv_ranking_cutoff_ns(ranking))
