@@ -7,6 +7,8 @@
  */
 #include "test_execute_world.h"
 
+#include "schedule/relay.h"
+
 enum { RANKS_MAX = 5, REGISTERS_MAX = 4, UNITS_MAX = 15, STREAMS_MAX = 2 };
 
 typedef struct content {
@@ -265,13 +267,20 @@ static void check_program(const program_t *p, const world_t *world, uint64_t num
     }
 }
 
-static void test_random_programs(void **state)
+/* Executes random programs; with `relayed`, as ranks pass on their messages on a ring that does not forward. */
+static void run_programs(uint64_t programs, bool relayed)
 {
-    (void)state;
     static program_t p;
     const trv_elements_t elements = {.type = TRV_UINT32, .op = TRV_SUM};
-    for (uint64_t number = 1; number <= (exhaustive() ? 20000 : 2000); number++) {
+    for (uint64_t number = 1; number <= programs; number++) {
+        trv_schedule_t *original;
         program_create(&p, number);
+        original = p.schedule;
+        if (relayed) {
+            assert_int_equal(trv_schedule_relay(&p.schedule, original), 0);
+            assert_int_equal(trv_schedule_is_multi_hop(p.schedule), 0);
+            trv_schedule_destroy(original);
+        }
         for (size_t count = number % 5; count < 100; count += 37) {
             world_t world = world_make(p.schedule, count, &elements, NULL);
             for (int in_place = 0; in_place < 2; in_place++) {
@@ -285,8 +294,20 @@ static void test_random_programs(void **state)
     }
 }
 
+static void test_random_programs(void **state)
+{
+    (void)state;
+    run_programs(exhaustive() ? 20000 : 2000, false);
+}
+
+static void test_relayed_programs(void **state)
+{
+    (void)state;
+    run_programs(exhaustive() ? 5000 : 500, true);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_programs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random_programs), cmocka_unit_test(test_relayed_programs)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,8 @@ import { algorithmsOf, COLLECTIVES, hasRoot, PRESETS, USUAL } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
 
+const NO_FORWARDING = 'no-forwarding'; // a parameter with a control
+
 const nice = (/** @type {number} */ low, /** @type {number} */ high, /** @type {number[]} */ steps) => {
   const values = [];
   for (let power = low; power < high; power *= 10) for (const step of steps) values.push(Number((power * step).toPrecision(3)));
@@ -89,6 +91,11 @@ export function makeControls(app) {
       });
     segment(byId('delivery'), [{ key: 'head', text: 'head', title: 'as in the paper’s simulator' }, { key: 'tail', text: 'tail', title: 'as on a real link' }],
       state.delivery, delivery => app.set({ delivery }));
+    segment(byId('forwarding'), [{ key: 'no', text: 'forwarded', title: 'by routers or switches' },
+      { key: 'yes', text: 'not forwarded', title: 'hosts without switches: a message crosses one link' }], state.parameters[NO_FORWARDING] ?? 'no', value => {
+      const { [NO_FORWARDING]: _, ...others } = app.state.parameters;
+      app.set({ parameters: value === 'yes' ? { ...others, [NO_FORWARDING]: value } : others });
+    });
     byId('controls-summary').textContent = `${state.torus} · ${rateText(state.bandwidth)} · ${COLLECTIVES[state.collective]} · ${state.algorithm} · ${bytesText(state.bytes)}`;
     byId('algorithm-hint').textContent = table.find(one => one.name === state.algorithm.split(':')[0])?.title ?? (state.algorithm === 'planned' || state.nodes ? 'the schedule that the planner selects for this size and network' : '');
     drawDimensions(app, app.file ? null : parsed);
@@ -143,9 +150,9 @@ function drawLinkList(app) {
   const { links, parameters } = app.state;
   const entry = (/** @type {string} */ text, /** @type {string} */ button, /** @type {string} */ label, /** @type {Partial<import('./state.js').State>} */ patch) =>
     element('li', {}, text, element('button', { type: 'button', class: 'quiet', 'aria-label': label, onclick: () => app.set(patch) }, button));
-  const others = Object.entries(parameters);
+  const others = Object.entries(parameters).filter(([name]) => name !== NO_FORWARDING);
   const entries = [
-    ...others.map(([name, value]) => entry(`${name} ${value}`, 'default', `Default of ${name}`, { parameters: Object.fromEntries(others.filter(other => other[0] !== name)) })),
+    ...others.map(([name, value]) => entry(`${name} ${value}`, 'default', `Default of ${name}`, { parameters: Object.fromEntries(Object.entries(parameters).filter(other => other[0] !== name)) })),
     ...links.map(link => entry(`${link.rank}:${portText(link.port)} ${link.factor === Infinity ? `is cut${link.oneWay ? ', one way' : ''}` : `is ${link.factor} times as slow`}`, 'restore',
       `Restore link ${link.rank}:${portText(link.port)}`, { links: links.filter(other => other !== link) }))];
   byId('links').replaceChildren(entries.length ? element('ul', {}, ...entries)

@@ -59,8 +59,9 @@ TRV_API int trv_cost_time_ns(const trv_schedule_t *schedule, const trv_hockney_t
 
 /* ---- Lower bounds ------------------------------------------------------------------------------------------------ */
 
-/* Three lower bounds on the time of any schedule: by one step and the hops between the farthest pair; by the bytes that
- * must leave and enter sets of ranks; by the bytes that all links together carry. */
+/* Three lower bounds on the time of any schedule: by one step and the hops between the farthest pair (on a network that
+ * does not forward, a step for each of these hops); by the bytes that must leave and enter sets of ranks; by the bytes
+ * that all links together carry. */
 typedef struct trv_limit {
     double startup_ns, sets_ns, links_ns;
     double time_ns; /* the largest of them */

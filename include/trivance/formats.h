@@ -63,6 +63,7 @@ typedef struct trv_schedule_file {
     trv_schedule_t *schedule; /* the caller destroys it */
     uint64_t vector_bytes;    /* size to which the bytes of the messages refer */
     bool has_blocks;          /* false: messages with bytes only, enough for cost and drawings but not for data */
+    bool no_forwarding;       /* the schedule's network does not forward (trivance/network.h) */
     int slow_links;           /* of the schedule's network */
     trv_slow_link_t slow_link[TRV_SCHEDULE_FILE_LINKS_MAX];
 } trv_schedule_file_t;

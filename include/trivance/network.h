@@ -13,6 +13,10 @@
  * as between IP addresses: dimensions in ascending order, each the shorter way, + if both are equally long; in a row
  * with a cut link, and only there, the remaining way.
  *
+ * A network *forwards* if its nodes pass on messages of others, as the routers of a torus do. Hosts that are wired to
+ * each other without switches do not: there every message crosses exactly one link. A schedule with a message over
+ * several links is invalid on such a network; trv_schedule_relay passes its messages on from rank to rank.
+ *
  * Stability: experimental.
  */
 #ifndef TRIVANCE_NETWORK_H
@@ -56,6 +60,7 @@ typedef struct trv_network {
     int slow_links;
     const trv_slow_link_t *slow_link;
     trv_routes_t routes;
+    bool no_forwarding; /* a message crosses one link only */
 } trv_network_t;
 #define TRV_NETWORK .size = sizeof(trv_network_t)
 
@@ -78,6 +83,16 @@ TRV_API int trv_schedule_create_on(trv_schedule_t **schedule, const trv_network_
 /* As trv_schedule_full_name (trivance/algorithms.h), for a network. */
 TRV_API int trv_schedule_full_name_on(const trv_network_t *network, const char *algorithm, trv_collective_t collective,
                                       int root, char *text, size_t size);
+
+/* ---- Networks that do not forward ------------------------------------------------------------------------------ */
+
+/* The schedule in which every message that crosses several links is passed on by the ranks on its route: it becomes
+ * messages over one link each, in consecutive steps, through additional registers of these ranks. Combines run when a
+ * rank has received what is for itself. Results are the same, bit by bit.
+ *
+ * `schedule` is not needed after the call. TRV_ERR_INVALID if a message has only one side (verify the schedule first);
+ * TRV_ERR_UNSUPPORTED if there would be more than 2^22 messages or 2^26 blocks. */
+TRV_API int trv_schedule_relay(trv_schedule_t **relayed, const trv_schedule_t *schedule);
 
 /* ---- Any set of nodes ------------------------------------------------------------------------------------------ */
 

@@ -95,6 +95,7 @@ typedef struct trv_simulate_options {
                               network, as fast as a link: one interface, or two behind one cable */
     bool one_path;         /* all dimensions of shared_paths share a single path */
     bool gamma_per_stream; /* see gamma_ns */
+    bool no_forwarding;    /* the network does not forward (trivance/network.h) */
     /* NULL, or a function that is called about every 10 ms, by the thread that does the work, with the fraction 0 … 1
      * that is done, which never decreases. A result other than 0 ends the call with TRV_ERR_CANCELLED. The planner
      * (trivance/planner.h) calls it too. */
@@ -138,7 +139,8 @@ TRV_API void trv_simulator_destroy(trv_simulator_t *simulator);
 
 /* AllReduce (or the schedule's collective) of `vector_bytes`. Under TRV_FIFO a schedule with a symmetry is reduced to
  * the ranks that differ, with exactly the same result, unless `full` or an option that breaks the symmetry is set.
- * TRV_ERR_ARGUMENT for options out of range; TRV_ERR_UNSUPPORTED if a message's route passes a cut link;
+ * TRV_ERR_ARGUMENT for options out of range; TRV_ERR_UNSUPPORTED if a message's route passes a cut link, or has several
+ * links on a network that does not forward;
  * TRV_ERR_CANCELLED if options->progress asked for it; TRV_ERR_INVALID if a rank waits for a message that no rank
  * sends, or full buffers wait for one another. */
 TRV_API int trv_simulate(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,

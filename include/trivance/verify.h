@@ -5,6 +5,7 @@
  *   - every message has both sides, in the same step, with the same units;
  *   - its peer and port exist, the port leads towards the peer, and the peer is not the sender;
  *   - on a network with cuts (trv_verify_on): no message's route passes a link that is cut;
+ *   - on a network that does not forward: every message crosses one link;
  *   - there are no more messages per rank, port, stream and step than declared;
  *   - no receive overwrites what is sent or received in the same step, and no unit is read before it is written;
  *   - there is no deadlock: a rank enters a step when its sends and receives of the stream's previous step are
@@ -64,8 +65,8 @@ typedef struct trv_verdict {
 TRV_API int trv_verify(const trv_schedule_t *schedule, trv_verify_method_t method, trv_verdict_t *verdict,
                        int (*progress)(void *context, double fraction), void *context);
 
-/* The same on a network whose torus is the schedule's; only links that are cut matter. TRV_ERR_ARGUMENT if the network
- * has another torus, or links that do not exist. */
+/* The same on a network whose torus is the schedule's; of it only cut links and whether it forwards matter.
+ * TRV_ERR_ARGUMENT if the network has another torus, or links that do not exist. */
 TRV_API int trv_verify_on(const trv_schedule_t *schedule, const trv_network_t *network, trv_verify_method_t method,
                           trv_verdict_t *verdict, int (*progress)(void *context, double fraction), void *context);
 

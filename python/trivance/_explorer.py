@@ -43,7 +43,8 @@ def _parameters(network: Network) -> Dict[str, str]:
     return {"nic-bandwidth": f"{o.nic_bandwidth_bps / 1e9:.15g}Gb/s", **{name: f"{ns:.15g}ns" for name, ns in times.items()},
             "packet": str(o.packet_bytes), "buffer": str(o.buffer_bytes),
             "gamma": f"{o.gamma_ns:.15g}ns{'/stream' if o.gamma_per_stream else ''}", "jitter": f"{100 * o.jitter:.15g}%",
-            "seed": str(o.seed), "routes": ROUTES[o.routes], "shared-paths": "one" if o.one_path else ":".join(shared),
+            "seed": str(o.seed), "routes": ROUTES[o.routes],
+            "no-forwarding": "yes" if o.no_forwarding else "no", "shared-paths": "one" if o.one_path else ":".join(shared),
             "slow-rank": ",".join(f"{one.rank}:{one.factor:.10g}x" for one in o.slow_rank[:o.slow_ranks])}
 
 

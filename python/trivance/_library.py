@@ -109,7 +109,7 @@ class SlowRank(c.Structure):
 
 
 class Network(c.Structure):
-    _fields_ = _declared("size_t size; Torus torus; int slow_links; SlowLink *slow_link; int routes")
+    _fields_ = _declared("size_t size; Torus torus; int slow_links; SlowLink *slow_link; int routes; bool no_forwarding")
 
 
 class Hockney(c.Structure):
@@ -143,7 +143,7 @@ class SimulateOptions(c.Structure):
         "host_latency_ns, router_in_ns, router_out_ns; uint32_t packet_bytes; uint64_t buffer_bytes; "
         "double message_overhead_ns, gamma_ns, jitter; uint64_t seed; bool full, link_loads; int slow_ranks, slow_links; "
         "SlowRank *slow_rank; SlowLink *slow_link; void *observer; int routes; unsigned shared_paths; "
-        "bool one_path, gamma_per_stream; trv_progress_t progress; void *progress_context")
+        "bool one_path, gamma_per_stream, no_forwarding; trv_progress_t progress; void *progress_context")
 
 
 class LinkLoad(c.Structure):
@@ -221,7 +221,7 @@ class DrawOptions(c.Structure):
 
 
 class ScheduleFile(c.Structure):
-    _fields_ = _declared("void *schedule; uint64_t vector_bytes; bool has_blocks; int slow_links; SlowLink slow_link[128]")
+    _fields_ = _declared("void *schedule; uint64_t vector_bytes; bool has_blocks, no_forwarding; int slow_links; SlowLink slow_link[128]")
 
 
 # ---- Functions by their results: names without trv_, and a letter for each argument ----------------------------------

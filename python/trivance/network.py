@@ -177,6 +177,9 @@ class Network:
         Directed links that take F times as long: ``{"3:+0": 4}``.
     routes : {"chosen", "fixed"}
         The route of a message begins at the port that a schedule names, or is fixed by the network.
+    forwarding : bool
+        Nodes pass on messages of others. Otherwise a message may cross one link only, as between hosts that are wired to each
+        other without switches.
     jitter : float
         Every alpha is stretched by a random share of up to this, 0 to 1; ``seed`` determines it. The planner ignores it.
     slow_ranks : mapping of int to float
@@ -208,7 +211,8 @@ class Network:
     def __init__(self, torus: TorusLike, *, bandwidth: Rate = "800Gb/s", alpha: Time = "1.5us",
                  link_latency: Time = "100ns", packet: Bytes = "8KiB", message_overhead: Time = 0, gamma: Time = 0,
                  gamma_per_stream: bool = False, model: str = "fifo", delivery: str = "head", cuts: Iterable[Any] = (),
-                 slow: Optional[Mapping[Any, Any]] = None, routes: str = "chosen", nic_bandwidth: Rate = "12.8Tb/s",
+                 slow: Optional[Mapping[Any, Any]] = None, routes: str = "chosen", forwarding: bool = True,
+                 nic_bandwidth: Rate = "12.8Tb/s",
                  host_latency: Time = "100ns", router_in: Time = "50ns", router_out: Time = "50ns",
                  buffer: Optional[Bytes] = None, jitter: float = 0, seed: int = 1,
                  slow_ranks: Optional[Mapping[int, Any]] = None, shared_paths: Union[str, Iterable[int]] = (),
@@ -230,7 +234,7 @@ class Network:
         self.links: Tuple[Tuple[int, int, float], ...] = tuple((*link, factor) for link, factor in factors.items())
         slow_link = L.array(L.SlowLink, self.links)
         self._network = L.Network(c.sizeof(L.Network), self.torus._struct, len(slow_link), slow_link,
-                                  L.choose("routes", routes, ROUTES))
+                                  L.choose("routes", routes, ROUTES), not to_bool(forwarding, "forwarding"))
         code = L.lib.network_check(c.byref(self._network))
         if nodes is None or code != L.UnsupportedError.code:  # nodes may be planned where a row is cut in two
             L.check(code)
@@ -244,6 +248,7 @@ class Network:
             buffer_bytes=0 if buffer is None else to_bytes(buffer, "buffer"), jitter=to_share(jitter, "jitter"),
             seed=to_int(seed, "seed", 0, (1 << 63) - 1), slow_ranks=len(slow_rank), slow_links=len(slow_link),
             slow_rank=L.array(L.SlowRank, slow_rank), slow_link=slow_link, routes=self._network.routes,
+            no_forwarding=self._network.no_forwarding,
             shared_paths=self._read_shared_paths(), one_path=given["shared_paths"] == "one",
             gamma_per_stream=to_bool(gamma_per_stream, "gamma_per_stream"), progress=callback,
             **{f"{name}_ns": to_ns(given[name], name) for name in _TIMES})
@@ -381,7 +386,7 @@ _USUAL: Dict[str, Any] = Network.__init__.__kwdefaults__  # of the options
 @functools.lru_cache(maxsize=1)
 def _one_rank() -> c.c_void_p:
     """A simulator on one rank, to check options."""
-    network = L.Network(c.sizeof(L.Network), Torus(1)._struct, 0, None, 0)
+    network = L.Network(c.sizeof(L.Network), Torus(1)._struct, 0, None, 0, False)
     schedule, simulator = c.c_void_p(), c.c_void_p()
     L.check(L.lib.schedule_create_on(c.byref(schedule), c.byref(network), b"trivance-l", 0, 0))
     L.check(L.lib.simulator_create(c.byref(simulator), schedule))

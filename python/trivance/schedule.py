@@ -299,7 +299,7 @@ class Schedule(L.Handle):
         links = [((link.rank, link.port), link.factor) for link in file.slow_link[:file.slow_links]]
         schedule.network = Network(
             schedule.torus, cuts=[(*link, "one-way") for link, factor in links if factor == math.inf],
-            slow={link: factor for link, factor in links if factor != math.inf})
+            slow={link: factor for link, factor in links if factor != math.inf}, forwarding=not file.no_forwarding)
         for sentence in sentences:
             warnings.warn(sentence, stacklevel=2)
         return schedule

@@ -25,6 +25,8 @@ struct trv_algorithm {
     /* Every message crosses one link, which the algorithm chooses itself: any connected network is supported. During
      * `create`, schedule->network is the network. */
     bool any_network;
+    /* Ranks pass on messages of others. The planner considers the algorithm only on networks that do not forward. */
+    bool relays;
     /* also designed for rows that are lines (schedule->rows); messages of other algorithms are rerouted there */
     bool lines;
     trv_symmetry_t symmetry;

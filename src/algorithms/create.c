@@ -73,12 +73,14 @@ static void schedule_adapt(trv_schedule_t *schedule, const trv_algorithm_t *algo
         schedule->messages_per_port *= 2;
 }
 
-/* Creates the rows that are lines. An algorithm for any network finds its own way around cuts, which are only
- * checked. */
+/* Creates the rows that are lines. An algorithm for any network finds its own way around cuts, which are only checked;
+ * the messages of relays have their final ports. */
 static int create_rows(trv_schedule_t *schedule, const trv_algorithm_t *algorithm, double avoid)
 {
     const trv_network_t *network = schedule->network;
     const trv_network_t whole = {TRV_NETWORK, .torus = network->torus};
+    if (algorithm->relays)
+        return trv_rows_create(&schedule->rows, &whole, INFINITY);
     if (!algorithm->any_network)
         return trv_rows_create(&schedule->rows, network, avoid);
     if (isfinite(avoid))
@@ -105,6 +107,7 @@ int trv_schedule_create_on(trv_schedule_t **schedule, const trv_network_t *netwo
     if (!s)
         return trv_fail_memory();
     s->network = network;
+    s->avoid = avoid;
     rc = create_rows(s, algorithm, avoid);
     if (!rc && network->routes == TRV_ROUTES_FIXED)
         rc = trv_rows_create(&s->fixed_rows, network, INFINITY);

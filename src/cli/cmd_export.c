@@ -180,9 +180,11 @@ int cli_export(int argc, char **argv)
         return code;
     if (cli_read_tori(argc, argv, optind, &options.tori))
         return cli_bad_last(argv[0]);
-    if (options.unchecked && !options.schedule && !options.network.links.count)
-        return cli_bad(
-            argv[0], "--unchecked is valid only with --schedule=FILE or --cut=LINK; leave it out or add one of these");
+    if (options.unchecked && !options.schedule && !options.network.links.count &&
+        !options.network.options.no_forwarding)
+        return cli_bad(argv[0],
+                       "--unchecked is valid only with --schedule=FILE, --cut=LINK or --no-forwarding; leave it out "
+                       "or add one of these");
     if (options.tori.count > 1)
         return cli_bad(argv[0],
                        "more than one torus is given; give one, for example `trivance export 9 --format=goal`");

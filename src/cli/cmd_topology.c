@@ -100,9 +100,11 @@ static void count_coordinates(const trv_topology_t *topology, int *coordinates, 
     free(count);
 }
 
-/* Prints the links, identified by the coordinate at their source. */
+/* Prints whether the network forwards, and the links, identified by the coordinate at their source. */
 static void show_links(const trv_topology_t *topology)
 {
+    if (topology->no_forwarding)
+        puts("hosts do not forward: a message crosses one link");
     for (int i = 0; i < topology->slow_links; i++) {
         const trv_slow_link_t *link = &topology->slow_link[i];
         char port[TRV_PORT_TEXT_MAX];

@@ -20,6 +20,7 @@ trv_simulate_options_t trv_chooser_simulation(const trv_settings_t *settings, co
                                                           settings->overhead_ns);
     simulation.slow_links = network->slow_links;
     simulation.slow_link = network->slow_link;
+    simulation.no_forwarding = network->no_forwarding;
     trv_model_shared_paths(&simulation, &network->torus, &settings->file_rules, paths);
     return simulation;
 }

@@ -2,12 +2,13 @@
  * Lower bounds on the time of any schedule on a network (docs/networks.md):
  *
  *   start-up   one step, and the hops between the farthest pair of ranks, which one message or several successive ones
- *              travel. A rank that sends one message by each of its p ports in a step reaches at most (p + 1)^s ranks
+ *              travel. On a network that does not forward every hop is a message, which begins with a step of its own.
+ *              A rank that sends one message by each of its p ports in a step reaches at most (p + 1)^s ranks
  *              in s steps. A rank may send several messages per port, so this number of steps is reported (steps_ns),
  *              but is not part of the bound
- *   sets       the data that other ranks need from a set of ranks must leave the set: for an AllReduce the whole vector,
- *              and as much must enter. The sets considered are all single ranks and, in every dimension, all slabs
- *              between two gaps
+ *   sets       the data that other ranks need from a set of ranks must leave the set: for an AllReduce the whole
+ *              vector, and as much must enter. The sets considered are all single ranks and, in every dimension, all
+ *              slabs between two gaps
  *   links      a byte crosses n - 1 links to be reduced from n ranks, and n - 1 to be distributed to them. Where each
  *              rank needs other data (scatter, gather, all-to-all), a byte crosses in every dimension at least as many
  *              links as its two ranks are apart
@@ -239,9 +240,10 @@ static int limits_find(limits_t *l, const trv_network_t *network, const trv_hock
     int rc = limits_set_capacity(l, network);
     if (rc)
         return rc;
-    const double route_ns = limits_diameter(l, network) * times->hop_ns;
-    limit->startup_ns = times->alpha_ns + route_ns;
-    limit->steps_ns = limits_steps_min(l) * times->alpha_ns + route_ns;
+    const int diameter = limits_diameter(l, network), steps = network->no_forwarding ? diameter : 1;
+    const double route_ns = diameter * times->hop_ns;
+    limit->startup_ns = steps * times->alpha_ns + route_ns;
+    limit->steps_ns = fmax(limits_steps_min(l), steps) * times->alpha_ns + route_ns;
     limits_add_ranks(l);
     for (int d = 0; d < l->torus->dims; d++)
         if (l->torus->size[d] > 1)

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "torus/reach.h"
 
 #define REPORT_RANKS 4096 /* ranks between two progress reports: about 10 ms */
 
@@ -27,7 +28,7 @@ typedef struct load {
 typedef struct meter {
     const trv_schedule_t *schedule;
     const trv_torus_t *torus;
-    const trv_network_t *on;      /* slow and cut links; NULL: none */
+    const trv_network_t *on;      /* slow and cut links, and whether it forwards; NULL: a whole torus */
     const uint64_t *vector_bytes; /* per size */
     int sizes;
     int period[TRV_DIMS_MAX];
@@ -160,6 +161,9 @@ static int meter_route(meter_t *meter, int stream, int rank, const trv_message_t
     trv_route_t route;
     trv_route_begin(&route, torus, rank, message->peer, message->port, trv_schedule_mirrored(meter->schedule, stream));
     int hops = trv_route_length(&route);
+    const int rc = trv_check_hops(meter->on && meter->on->no_forwarding, rank, message->peer, hops);
+    if (rc)
+        return rc;
     meter->hops = hops > meter->hops ? hops : meter->hops;
     meter->largest = shares > meter->largest ? shares : meter->largest;
     if (meter->classes == 1) {

@@ -32,11 +32,12 @@ const char *trv_shape_noun(const trv_network_t *network)
 char *trv_shape_words(const trv_network_t *network, char text[TRV_SHAPE_TEXT_MAX])
 {
     char sizes[TRV_TORUS_TEXT_MAX];
-    const char *noun = trv_shape_noun(network);
+    const char *noun = trv_shape_noun(network), *forwarding = network->no_forwarding ? " without forwarding" : "";
     if (network->torus.dims == 1)
-        snprintf(text, TRV_SHAPE_TEXT_MAX, "a %s of %d%s", noun, network->torus.ranks,
-                 has_cut(network) ? " with a cut" : "");
+        snprintf(text, TRV_SHAPE_TEXT_MAX, "a %s of %d%s%s", noun, network->torus.ranks,
+                 has_cut(network) ? " with a cut" : "", forwarding);
     else
-        snprintf(text, TRV_SHAPE_TEXT_MAX, "the %s %s", noun, trv_torus_format(&network->torus, sizes, sizeof sizes));
+        snprintf(text, TRV_SHAPE_TEXT_MAX, "the %s %s%s", noun, trv_torus_format(&network->torus, sizes, sizeof sizes),
+                 forwarding);
     return text;
 }

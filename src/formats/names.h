@@ -18,8 +18,8 @@ static inline const char *trv_symmetry_word(trv_symmetry_t symmetry) { return tr
  * a link is cut). */
 const char *trv_shape_noun(const trv_network_t *network);
 /* Writes "a ring of 9", "a ring of 9 with a cut", "a line of 9", "the torus 8x8", "the mesh 8mx8m", "the network
- * 8x8m". Returns `text`. */
-#define TRV_SHAPE_TEXT_MAX (TRV_TORUS_TEXT_MAX + 32)
+ * 8x8m"; " without forwarding" follows if the network does not forward. Returns `text`. */
+#define TRV_SHAPE_TEXT_MAX (TRV_TORUS_TEXT_MAX + 64)
 char *trv_shape_words(const trv_network_t *network, char text[TRV_SHAPE_TEXT_MAX]);
 
 /* Writes the schedule's name with letters, digits and - . _ only, for formats in which other characters would

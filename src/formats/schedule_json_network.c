@@ -1,6 +1,6 @@
 /*
- * Writing and reading of the network: "wrap": [true, false] and "links": [{"from": 3, "port": "+0", "factor": 4},
- * {"from": 4, "port": "-1", "down": true}].
+ * Writing and reading of the network: "wrap": [true, false], "links": [{"from": 3, "port": "+0", "factor": 4},
+ * {"from": 4, "port": "-1", "down": true}] and "forwarding": false.
  */
 #include "formats/schedule_json_network.h"
 
@@ -29,6 +29,8 @@ int trv_json_add_network(json_t *header, const trv_network_t *network)
         rc |= json_object_set_new(header, "wrap", trv_json_flags_list(torus->dims, false, torus->lines));
     if (network->slow_links > 0)
         rc |= json_object_set_new(header, "links", links);
+    if (network->no_forwarding)
+        rc |= json_object_set_new(header, "forwarding", json_false());
     return rc ? trv_fail_memory() : TRV_OK;
 }
 
@@ -61,10 +63,15 @@ static int read_link(trv_json_t *json, json_t *object, trv_slow_link_t *link)
     return TRV_OK;
 }
 
-int trv_json_read_links(trv_json_t *json, json_t *root, const trv_torus_t *torus, trv_schedule_file_t *file)
+int trv_json_read_network(trv_json_t *json, json_t *root, const trv_torus_t *torus, trv_schedule_file_t *file)
 {
     json_t *links = json_object_get(root, "links");
+    bool forwarding = true;
     file->slow_links = 0;
+    const int code = trv_json_boolean(json, root, "forwarding", &forwarding);
+    if (code)
+        return code;
+    file->no_forwarding = !forwarding;
     if (links && (!json_is_array(links) || json_array_size(links) > TRV_SCHEDULE_FILE_LINKS_MAX))
         return trv_json_fail(json, root, "links", "\"links\" must be a list of at most %d links",
                              TRV_SCHEDULE_FILE_LINKS_MAX);
@@ -84,5 +91,6 @@ int trv_json_read_links(trv_json_t *json, json_t *root, const trv_torus_t *torus
 
 trv_network_t trv_schedule_file_network(const trv_schedule_file_t *file, const trv_torus_t *torus)
 {
-    return (trv_network_t){TRV_NETWORK, .torus = *torus, .slow_links = file->slow_links, .slow_link = file->slow_link};
+    return (trv_network_t){TRV_NETWORK, .torus = *torus, .slow_links = file->slow_links, .slow_link = file->slow_link,
+                           .no_forwarding = file->no_forwarding};
 }

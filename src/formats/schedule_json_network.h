@@ -7,10 +7,11 @@
 #include "formats/schedule_file.h"
 #include "json/json.h"
 
-/* Adds "wrap" and "links" to a header, unless every dimension wraps around and no link is slow or cut. */
+/* Adds to a header what the network has: "wrap" if a dimension is a line, "links" if some are slow or cut, "forwarding"
+ * if it does not forward. */
 int trv_json_add_network(json_t *header, const trv_network_t *network);
 
-/* Reads "links" into the file. */
-int trv_json_read_links(trv_json_t *json, json_t *root, const trv_torus_t *torus, trv_schedule_file_t *file);
+/* Reads "links" and "forwarding" into the file. */
+int trv_json_read_network(trv_json_t *json, json_t *root, const trv_torus_t *torus, trv_schedule_file_t *file);
 
 #endif

@@ -46,7 +46,8 @@ static int read_header(schedule_reader_t *reader, json_t *root)
     static const char *const known[] = {"format",  "torus",      "vector_bytes", "name",
                                         "streams", "collective", "units",        "registers",
                                         "exact",   "consistent", "symmetry",     "messages_per_port",
-                                        "wrap",    "links",      "root",         NULL};
+                                        "wrap",    "links",      "root",         "forwarding",
+                                        NULL};
     trv_json_t *json = &reader->json;
     const char *format = json_string_value(json_object_get(root, "format"));
     if (json_object_get(root, "gpus") && json_object_get(root, "collective"))
@@ -289,7 +290,7 @@ int trv_schedule_file_parse(const char *text, size_t length, const char *name, t
     if (!rc)
         rc = read_header(&reader, root);
     if (!rc)
-        rc = trv_json_read_links(&reader.json, root, &reader.torus, file);
+        rc = trv_json_read_network(&reader.json, root, &reader.torus, file);
     if (!rc)
         rc = check_streams(&reader, root);
     if (!rc)

@@ -27,7 +27,7 @@ typedef struct cache_key {
     double message_overhead_ns, gamma_ns;
     uint64_t memory_bytes;
     uint32_t dateline, delivery, packet_bytes;
-    uint32_t consistent, idempotent, messages_per_port, shared_paths, one_path, gamma_per_stream, routes;
+    uint32_t consistent, idempotent, messages_per_port, shared_paths, one_path, gamma_per_stream, routes, no_forwarding;
 } cache_key_t;
 
 static struct {
@@ -78,6 +78,7 @@ static void key_fill(cache_key_t *key, const trv_torus_t *torus, trv_collective_
     key->one_path = network->shared_paths && network->one_path;
     key->gamma_per_stream = network->gamma_ns > 0 && network->gamma_per_stream;
     key->routes = (uint32_t)network->routes;
+    key->no_forwarding = network->no_forwarding;
 }
 
 static bool key_equal(const cache_key_t *a, const cache_key_t *b)

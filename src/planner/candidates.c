@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "schedule/relay.h"
 
 int trv_candidates_add(trv_candidates_t *list, const trv_candidate_t *candidate)
 {
@@ -26,18 +27,23 @@ void trv_candidates_clear(trv_candidates_t *list)
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
 
-static void find_properties(trv_candidate_t *candidate, const trv_schedule_t *schedule)
+static int find_properties(const trv_candidates_t *list, trv_candidate_t *candidate, const trv_schedule_t *schedule)
 {
+    const int multi_hop = list->network.no_forwarding ? trv_schedule_is_multi_hop(schedule) : 0;
+    if (multi_hop < 0)
+        return multi_hop;
     trv_properties_t *properties = &candidate->properties;
     properties->steps = trv_schedule_steps(schedule);
     properties->registers = trv_schedule_registers(schedule);
     properties->messages_per_port = trv_schedule_messages_per_port(schedule);
     properties->consistent = trv_schedule_consistent(schedule);
     properties->covers = trv_schedule_exactness(schedule) == TRV_COVERS;
+    properties->multi_hop = multi_hop;
     properties->distinct_ranks = 1;
     for (int d = 0; d < trv_schedule_torus(schedule)->dims; d++)
         properties->distinct_ranks *= trv_schedule_period(schedule, d);
     candidate->has_properties = true;
+    return TRV_OK;
 }
 
 int trv_candidate_properties(const trv_candidates_t *list, trv_candidate_t *candidate)
@@ -48,9 +54,9 @@ int trv_candidate_properties(const trv_candidates_t *list, trv_candidate_t *cand
     int rc = trv_schedule_create_on(&schedule, &list->network, candidate->name, list->collective, list->root);
     if (rc)
         return rc;
-    find_properties(candidate, schedule);
+    rc = find_properties(list, candidate, schedule);
     trv_schedule_destroy(schedule);
-    return TRV_OK;
+    return rc;
 }
 
 int trv_candidate_prepare(const trv_candidates_t *list, trv_candidate_t *candidate)
@@ -62,8 +68,9 @@ int trv_candidate_prepare(const trv_candidates_t *list, trv_candidate_t *candida
     if (rc)
         return rc;
     if (!candidate->has_properties)
-        find_properties(candidate, schedule);
-    rc = trv_simulator_create(&candidate->simulator, schedule);
+        rc = find_properties(list, candidate, schedule);
+    if (!rc)
+        rc = trv_simulator_create(&candidate->simulator, schedule);
     trv_schedule_destroy(schedule);
     return rc;
 }

@@ -14,6 +14,7 @@ typedef struct trv_properties {
     int steps, registers, messages_per_port;
     int distinct_ranks; /* number of ranks that differ by symmetry, which is how many must be simulated */
     bool consistent, covers;
+    bool multi_hop; /* a message crosses several links; determined only if the network does not forward */
 } trv_properties_t;
 
 typedef struct trv_candidate {
@@ -48,6 +49,10 @@ int trv_candidates_collect_lines(trv_candidates_t *list, unsigned lines, bool co
 /* Adds the candidates of the algorithms for any network that offer some, and every other algorithm by its plain
  * name. */
 int trv_candidates_collect_trees(trv_candidates_t *list);
+
+/* On a network that does not forward: adds the candidates of all algorithms, and the algorithms by their plain names,
+ * of which every message crosses one link. */
+int trv_candidates_collect_one_hop(trv_candidates_t *list, bool consistent);
 
 /* Fills in candidate->properties, once. */
 int trv_candidate_properties(const trv_candidates_t *list, trv_candidate_t *candidate);

@@ -11,11 +11,13 @@
  * specialized ones are at the end.
  */
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "algorithms/algorithm.h"
 #include "planner/candidates.h"
+#include "torus/rows.h"
 
 #define DISTINCT_RANKS_MAX 64
 
@@ -47,7 +49,7 @@ static int add_measured(trv_candidates_t *list, const char *name)
 /* Trees over links are for networks whose ranks differ; elsewhere Bucket reaches the limit with fewer messages. */
 static int add_single(trv_candidates_t *list, const trv_algorithm_t *algorithm)
 {
-    if (algorithm->any_network && is_uniform(list))
+    if ((algorithm->any_network && is_uniform(list)) || algorithm->relays)
         return TRV_OK;
     int rc = trv_algorithm_supports(algorithm, &list->network.torus, list->collective);
     if (rc == TRV_ERR_UNSUPPORTED) /* the only error that excludes an algorithm; others are returned */
@@ -76,6 +78,51 @@ static bool is_listed(const trv_candidates_t *list, const char *name)
 static bool offers(const trv_candidates_t *list, const trv_algorithm_t *algorithm)
 {
     return algorithm->candidates && trv_algorithm_has_collective(algorithm, list->collective);
+}
+
+/* Adds a candidate on a network that does not forward, unless its model, or the schedule, has messages over several
+ * links. */
+static int add_one_hop(void *context, const char *name, const trv_model_t *model, bool always)
+{
+    trv_candidates_t *list = context;
+    trv_candidate_t candidate = {.always = always};
+    if (model && model->steps > 0)
+        candidate.model = *model;
+    if (candidate.model.hops > candidate.model.steps || is_listed(list, name))
+        return TRV_OK;
+    snprintf(candidate.name, sizeof candidate.name, "%s", name);
+    const int rc = candidate.model.steps > 0 ? TRV_OK : trv_candidate_properties(list, &candidate);
+    if (rc == TRV_ERR_UNSUPPORTED)
+        return TRV_OK;
+    return rc || candidate.properties.multi_hop ? rc : trv_candidates_add(list, &candidate);
+}
+
+int trv_candidates_collect_one_hop(trv_candidates_t *list, bool consistent)
+{
+    trv_torus_t torus = list->network.torus;
+    trv_rows_t *rows;
+    int rc = trv_rows_create(&rows, &list->network, INFINITY);
+    const bool divided = rc == TRV_ERR_UNSUPPORTED; /* a row is in two parts */
+    if (!rc)
+        torus.lines = rows->lines;
+    trv_rows_destroy(rows);
+    rc = divided ? TRV_OK : rc;
+    const trv_collector_t collector = {.torus = &torus,
+                                       .network = &list->network,
+                                       .collective = list->collective,
+                                       .root = list->root,
+                                       .consistent = consistent,
+                                       .add = add_one_hop,
+                                       .list = list};
+    for (int i = 0; i < trv_algorithms_count() && !rc; i++) {
+        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
+        if (!algorithm->relays && trv_algorithm_has_collective(algorithm, list->collective))
+            rc = add_one_hop(list, trv_algorithm_name(algorithm), NULL, true);
+    }
+    for (int i = trv_algorithms_count() - 1; i >= 0 && !rc; i--)
+        if (offers(list, trv_algorithm_at(i)) && (trv_algorithm_at(i)->any_network || !divided))
+            rc = trv_algorithm_at(i)->candidates(&collector);
+    return rc;
 }
 
 int trv_candidates_collect(trv_candidates_t *list, bool consistent)
@@ -133,6 +180,8 @@ int trv_candidates_collect_trees(trv_candidates_t *list)
     int rc = TRV_OK;
     for (int i = 0; i < trv_algorithms_count() && !rc; i++) {
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
+        if (algorithm->relays)
+            continue;
         rc = algorithm->any_network && offers(list, algorithm)
                  ? algorithm->candidates(&collector)
                  : add_named(list, trv_algorithm_name(algorithm), INT_MAX);

@@ -18,6 +18,8 @@ typedef struct check {
     uint64_t vector_bytes;
 } check_t;
 
+static bool is_multi_hop(const check_t *q) { return q->properties->multi_hop; }
+
 static bool is_inexact(const check_t *q) { return !q->required->idempotent && q->properties->covers; }
 static bool is_inconsistent(const check_t *q) { return q->required->consistent && !q->properties->consistent; }
 
@@ -32,13 +34,15 @@ static bool exceeds_port_limit(const check_t *q)
     return q->required->messages_per_port && q->properties->messages_per_port > q->required->messages_per_port;
 }
 
-enum { INEXACT, INCONSISTENT, LARGE, PORT_LIMIT, RULES };
+enum { MULTI_HOP, INEXACT, INCONSISTENT, LARGE, PORT_LIMIT, RULES };
 
-static bool (*const is_broken[RULES])(const check_t *) = {is_inexact, is_inconsistent, is_large, exceeds_port_limit};
+static bool (*const is_broken[RULES])(const check_t *) = {is_multi_hop, is_inexact, is_inconsistent, is_large,
+                                                          exceeds_port_limit};
 
 static void name_rule(const trv_planner_constraints_t *required, int rule, char *text, size_t size)
 {
     switch (rule) {
+    case MULTI_HOP: snprintf(text, size, "one link per message"); break;
     case INEXACT: snprintf(text, size, "exactness"); break;
     case INCONSISTENT: snprintf(text, size, "consistency"); break;
     case LARGE:

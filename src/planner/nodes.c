@@ -133,7 +133,7 @@ static int add_lines(search_t *search)
     if (!estimate)
         return trv_fail_memory();
     for (int i = 0; i < trv_algorithms_count(); i++)
-        if (trv_algorithm_at(i)->lines)
+        if (trv_algorithm_at(i)->lines && !trv_algorithm_at(i)->relays)
             add_prospect(search, trv_algorithm_name(trv_algorithm_at(i)), SHAPE_LINE, PRIORITY_STEP - 1 - i);
     for (int i = 0; i < list->count; i++)
         if (list->candidate[i].model.steps > 0)
@@ -193,7 +193,8 @@ static int find_prospects(search_t *search, const trv_planner_constraints_t *con
         rc = trv_planner_create(&search->ring, &torus, search->collective, 0, &ring_network, constraints);
     if (!rc && search->nodes > 1)
         rc = trv_torus_set_lines(&torus, 1);
-    search->line = (trv_candidates_t){.network = {TRV_NETWORK, .torus = torus, .routes = ring_network.routes},
+    search->line = (trv_candidates_t){.network = {TRV_NETWORK, .torus = torus, .routes = ring_network.routes,
+                                                  .no_forwarding = ring_network.no_forwarding},
                                       .collective = search->collective};
     if (!rc)
         rc = add_ring(search);

@@ -14,6 +14,8 @@
  * If two channels per link (TRV_DATELINE) are asked for, the best candidates are simulated again with them, and these
  * times decide their order: two channels slow schedules whose streams share links, by up to a half. No symmetry helps
  * in these simulations, so they take up to seconds on thousands of ranks.
+ *
+ * On networks that do not forward, candidates are the schedules whose messages all cross one link (trees.h).
  */
 #include <math.h>
 #include <stdlib.h>
@@ -88,8 +90,12 @@ static int keep_links(trv_planner_t *planner, const trv_torus_t *torus)
     if (links > 0)
         memcpy(planner->link, planner->network.slow_link, links * sizeof *planner->link);
     planner->network.slow_link = planner->link;
-    planner->list.network = (trv_network_t){TRV_NETWORK, .torus = *torus, .slow_links = planner->network.slow_links,
-                                            .slow_link = planner->link, .routes = planner->network.routes};
+    planner->list.network = (trv_network_t){TRV_NETWORK,
+                                            .torus = *torus,
+                                            .slow_links = planner->network.slow_links,
+                                            .slow_link = planner->link,
+                                            .routes = planner->network.routes,
+                                            .no_forwarding = planner->network.no_forwarding};
     return TRV_OK;
 }
 
@@ -118,7 +124,7 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
     planner->list.collective = collective;
     planner->list.root = root;
     rc = keep_links(planner, torus);
-    planner->trees = trv_collective_has_root(collective) ||
+    planner->trees = trv_collective_has_root(collective) || network->no_forwarding ||
                      trv_network_check(&planner->list.network) == TRV_ERR_UNSUPPORTED;
     if (!rc)
         rc = trv_constraints_check(&planner->constraints);

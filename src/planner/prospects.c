@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/algorithm.h"
 #include "base/error.h"
 
 #define UNIFORM_MAX       32   /* number of choices for the uniform torus … */
@@ -222,6 +223,7 @@ int trv_prospects_find(const trv_planner_t *planner, uint64_t vector_bytes, trv_
         if (!list->candidate[i].by_name && list->candidate[i].model.steps <= 0)
             rc = add_single(&search, list->candidate[i].name);
     for (int i = 0; i < trv_algorithms_count() && !rc; i++)
-        rc = add_single(&search, trv_algorithm_name(trv_algorithm_at(i)));
+        if (!trv_algorithm_at(i)->relays)
+            rc = add_single(&search, trv_algorithm_name(trv_algorithm_at(i)));
     return rc;
 }

@@ -11,8 +11,9 @@
 #include "planner/constraints.h"
 #include "planner/timing.h"
 
-#define PARTS_MAX 2 /* schedules of an allgather or reduce-scatter that are tried after the best tree */
-#define MODELLED  2 /* candidates with a model that are tried */
+#define PARTS_MAX 2  /* schedules of an allgather or reduce-scatter that are tried after the best tree */
+#define MODELLED  2  /* candidates with a model that are tried */
+#define ONE_HOP   32 /* the same on a network that does not forward, where they are of many algorithms */
 
 static bool has_parts(const trv_planner_t *planner)
 {
@@ -22,7 +23,8 @@ static bool has_parts(const trv_planner_t *planner)
 int trv_tree_planner_create(trv_planner_t *planner, const trv_simulate_options_t *network)
 {
     trv_candidates_t *list = &planner->list;
-    int rc = trv_candidates_collect_trees(list);
+    int rc = list->network.no_forwarding ? trv_candidates_collect_one_hop(list, planner->constraints.consistent)
+                                         : trv_candidates_collect_trees(list);
     if (!rc && list->count == 0 && (rc = trv_network_check(&list->network)) == TRV_OK)
         rc = TRV_ERR_UNSUPPORTED;
     if (rc || !has_parts(planner))
@@ -97,6 +99,9 @@ static int examine(trv_ranking_t *ranking, int candidate, double messages, doubl
         rc = count_messages(ranking, planner->list.candidate[candidate].name, &messages);
     if (rc)
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+    if (planner->list.network.slow_links == 0) /* then the ranks that are equal by symmetry are simulated as one */
+        messages *= (double)planner->list.candidate[candidate].properties.distinct_ranks /
+                    planner->list.network.torus.ranks;
     if (messages <= TRV_TREE_MESSAGES_MAX || (isnan(estimate_ns) && ranking->timed == 0))
         return trv_ranking_examine(ranking, &entry, trv_ranking_cutoff_ns(ranking));
     if (isnan(estimate_ns) || estimate_ns > trv_ranking_cutoff_ns(ranking))
@@ -121,11 +126,13 @@ static int examine_name(trv_ranking_t *ranking, const char *name, double message
 /* The fastest tree for the scatter or gather, and its time. */
 static int best_tree(const trv_ranking_t *ranking, const char **best, double *best_ns)
 {
-    static const char *const tree[] = {"star-tree", "trivance-tree", "binomial"};
+    static const char *const forwarded[] = {"star-tree", "trivance-tree", "binomial", NULL};
+    static const char *const one_hop[] = {"neighbour", "balanced-paths", NULL};
     const trv_planner_t *planner = ranking->planner;
+    const char *const *tree = planner->list.network.no_forwarding ? one_hop : forwarded;
     int rc = TRV_OK;
     *best_ns = INFINITY;
-    for (int i = 0; i < (int)(sizeof tree / sizeof tree[0]) && !rc; i++) {
+    for (int i = 0; tree[i] && !rc; i++) {
         trv_schedule_t *schedule;
         double time_ns;
         rc = trv_schedule_create_on(&schedule, &planner->list.network, tree[i],
@@ -170,8 +177,9 @@ static int examine_modelled(trv_ranking_t *ranking, int listed)
 {
     const trv_planner_t *planner = ranking->planner;
     const trv_candidate_t *candidate = planner->list.candidate;
-    int best[MODELLED + 1], count = 0, rc = TRV_OK;
-    double estimate_ns[MODELLED + 1];
+    const int count_max = planner->list.network.no_forwarding ? ONE_HOP : MODELLED;
+    int best[ONE_HOP + 1], count = 0, rc = TRV_OK;
+    double estimate_ns[ONE_HOP + 1];
     for (int i = 0; i < listed; i++) {
         if (candidate[i].by_name || candidate[i].model.steps <= 0)
             continue;
@@ -183,7 +191,7 @@ static int examine_modelled(trv_ranking_t *ranking, int listed)
         }
         best[at] = i;
         estimate_ns[at] = added_ns;
-        count += count < MODELLED;
+        count += count < count_max;
     }
     for (int i = 0; i < count && !rc; i++)
         rc = examine(ranking, best[i], candidate[best[i]].model.messages * planner->list.network.torus.ranks,

@@ -1,11 +1,14 @@
 /*
- * The ranking for collectives with a root, and for networks in which cuts divide a row, where trees over links are the
- * only schedules. These schedules have no symmetry, so every rank must be simulated, and only a few are:
+ * The ranking for collectives with a root, for networks in which cuts divide a row, where trees over links are the only
+ * schedules, and for networks that do not forward. Most of these schedules have no symmetry, so every rank must be
+ * simulated, and only a few are:
  *
- *   - every algorithm of the table that offers no candidates, unless a lower bound excludes it;
+ *   - every algorithm of the table that offers no candidates, unless a lower bound excludes it (if the network does not
+ *     forward: every algorithm whose messages all cross one link, and the others relayed);
  *   - of a broadcast or reduce as scatter and allgather, the tree that is fastest alone with the best schedules that a
  *     planner for the allgather finds;
- *   - the candidates of algorithms for any network that are best by their models, which know the trees.
+ *   - the candidates of algorithms for any network that are best by their models, which know the trees (if the network
+ *     does not forward: of all algorithms).
  *
  * Schedules with more than TRV_TREE_MESSAGES_MAX messages are not simulated: they have the model's time.
  */

@@ -18,8 +18,11 @@
 
 struct trv_schedule {
     char name[TRV_FULL_NAME_MAX];
-    const char *parameters; /* the text after the colon in the name, or NULL; and the network: during creation only */
+    /* During creation only: the text after the colon in the name, or NULL; the network; the factor from which its links
+     * are avoided (INFINITY: none is). */
+    const char *parameters;
     const trv_network_t *network;
+    double avoid;
     trv_torus_t torus;
     trv_collective_t collective;
     int root; /* of a rooted collective, otherwise 0 */

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "simulate/goal_program.h"
 #include "simulate/network.h"
+#include "torus/reach.h"
 #include "torus/rows.h"
 #include "torus/torus.h"
 
@@ -27,6 +28,7 @@ typedef struct run {
     const trv_torus_t *torus;
     trv_rows_t *rows; /* rows of dimensions with cut links, which messages avoid */
     trv_packets_t *net;
+    bool no_forwarding;
     int64_t alpha, overhead;
     double *slowness;     /* per rank */
     int64_t *cpu_free_at; /* per rank: the end of the overheads of the sends that have begun, fs */
@@ -143,6 +145,9 @@ static int send_now(run_t *run, uint32_t op)
         interface = o->nic / ports - 1;
     if (o->peer != o->rank)
         legs = legs_of(run, o->rank, o->peer, o->nic < 0 ? -1 : o->nic % ports);
+    rc = trv_check_hops(run->no_forwarding, o->rank, o->peer, trv_legs_length(&legs));
+    if (rc)
+        return rc;
     return trv_packets_send(run->net, o->rank, interface, &legs, o->amount > 0 ? o->amount : 1, op);
 }
 
@@ -337,7 +342,7 @@ static int check_ranks(const trv_goal_t *goal, const trv_torus_t *torus)
 int trv_goal_simulate(const trv_goal_t *goal, const trv_torus_t *torus, const trv_simulate_options_t *options,
                       trv_simulation_t *result)
 {
-    run_t run = {.torus = torus};
+    run_t run = {.torus = torus, .no_forwarding = options->no_forwarding};
     memset(result, 0, sizeof *result);
     const trv_network_t network = {TRV_NETWORK, .torus = *torus, .slow_links = options->slow_links,
                                    .slow_link = options->slow_link};

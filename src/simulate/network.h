@@ -34,6 +34,15 @@ typedef struct trv_legs {
 /* The route of trv_route_begin. */
 trv_legs_t trv_legs(const trv_torus_t *torus, int from, int to, int port, bool mirrored);
 
+/* The number of links on the route. */
+static inline int trv_legs_length(const trv_legs_t *legs)
+{
+    uint32_t hops = 0;
+    for (int l = 0; l < legs->count; l++)
+        hops += legs->leg[l].hops;
+    return (int)hops;
+}
+
 /* The driver's callbacks. They return 0, or an error that ends the run. `id` is the driver's. */
 typedef struct trv_driver {
     void *context;

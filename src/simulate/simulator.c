@@ -59,6 +59,12 @@ static int read_send(reading_t *reading, int rank, int stream, const trv_message
                                    .nic = (int16_t)message->nic};
     memcpy(&s->leg[s->legs], legs.leg, (size_t)legs.count * sizeof *s->leg);
     s->legs += (size_t)legs.count;
+    const int hops = trv_legs_length(&legs);
+    if (hops > s->farthest.hops) {
+        s->farthest.from = rank;
+        s->farthest.to = message->peer;
+        s->farthest.hops = hops;
+    }
     return TRV_OK;
 }
 

@@ -38,6 +38,9 @@ struct trv_simulator {
     send_t *send;
     trv_leg_t *leg;
     size_t sends, legs;
+    struct {
+        int from, to, hops;
+    } farthest; /* the message that crosses the most links */
 };
 
 /* The rank of the fold that represents a rank of the torus. */
@@ -49,6 +52,9 @@ double trv_simulator_hops(const trv_simulator_t *simulator, uint32_t packet_byte
 /* The same for trv_simulate with these options, which runs on the fold if they permit it, otherwise on the torus. */
 double trv_simulate_hops(const trv_simulator_t *simulator, const trv_simulate_options_t *options,
                          uint64_t vector_bytes);
+
+/* TRV_ERR_UNSUPPORTED if the network does not forward and a message crosses several links. */
+int trv_simulator_check_forwarding(const trv_simulator_t *simulator, const trv_simulate_options_t *options);
 
 /* Removes the slow and cut links from the options if no message of the schedule passes one. On TRV_ERR_MEMORY they
  * remain. */

@@ -382,6 +382,8 @@ int trv_simulate_until(const trv_simulator_t *simulator, const trv_simulate_opti
     if (may_fold(options))
         run.torus = &simulator->fold;
     int rc = check_options(options, vector_bytes, &run);
+    if (!rc)
+        rc = trv_simulator_check_forwarding(simulator, options);
     if (!rc && progress.callback)
         run.watch.hops = fmax(1, trv_simulate_hops(simulator, options, vector_bytes));
     if (!rc)

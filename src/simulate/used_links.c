@@ -1,11 +1,13 @@
 /*
- * Determines whether any message passes a slow or cut link. If none does, the simulation can ignore these links. It is
- * then as fast as on a network without them, because the symmetry of the schedule holds.
+ * Determines whether the network can carry all messages if it does not forward, and whether any message passes a slow
+ * or cut link. If none does, the simulation can ignore these links. It is then as fast as on a network without them,
+ * because the symmetry of the schedule holds.
  */
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "simulate/simulator.h"
+#include "torus/reach.h"
 #include "torus/torus.h"
 
 /* Marks, per rank of the fold and port. A rank of the fold represents all ranks that translations map onto it. */
@@ -70,6 +72,12 @@ static bool some_passes(const passing_t *p)
             }
         }
     return false;
+}
+
+int trv_simulator_check_forwarding(const trv_simulator_t *simulator, const trv_simulate_options_t *options)
+{
+    return trv_check_hops(options->no_forwarding, simulator->farthest.from, simulator->farthest.to,
+                          simulator->farthest.hops);
 }
 
 int trv_simulator_drop_links(const trv_simulator_t *simulator, trv_simulate_options_t *options)

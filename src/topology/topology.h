@@ -13,6 +13,7 @@ typedef struct trv_topology {
     int slow_links; /* as in trv_network_t */
     trv_slow_link_t *slow_link;
     unsigned shared_port; /* bit d: both directions of dimension d share one port */
+    bool no_forwarding;   /* as in trv_network_t */
     int count;            /* entries of the two lists */
     int *coordinate;
     char **host; /* coordinate[i] is that of host[i]; NULL: coordinate[i] is that of rank i */

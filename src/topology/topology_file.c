@@ -246,6 +246,7 @@ static int read_root(const trv_json_t *file, trv_topology_t *topology)
 {
     const char *format = json_string_value(json_object_get(file->root, "format"));
     json_t *ranks = json_object_get(file->root, "ranks"), *hosts = json_object_get(file->root, "hosts");
+    bool forwarding = true;
     if (!json_is_object(file->root))
         return trv_json_fail(file, file->root, NULL, "a topology must be an object, {\"format\": \"" FORMAT "\", …}");
     if (!format || strcmp(format, FORMAT) != 0)
@@ -255,6 +256,9 @@ static int read_root(const trv_json_t *file, trv_topology_t *topology)
         code = read_links(file, topology);
     if (code == TRV_OK)
         code = trv_json_flags(file, file->root, "shared_port", topology->torus.dims, true, &topology->shared_port);
+    if (code == TRV_OK)
+        code = trv_json_boolean(file, file->root, "forwarding", &forwarding);
+    topology->no_forwarding = !forwarding;
     if (code == TRV_OK && !ranks && !hosts)
         code = trv_json_fail(
             file, file->root, NULL,
@@ -298,7 +302,8 @@ static int parse_list(trv_topology_t *topology, const char *name, const char *te
 
 static int parse_json(trv_topology_t *topology, trv_json_t *file, const char *name, const char *text, size_t length)
 {
-    static const char *const known[] = {"format", "torus", "wrap", "links", "shared_port", "ranks", "hosts", NULL};
+    static const char *const known[] = {"format",     "torus", "wrap",  "links", "shared_port",
+                                        "forwarding", "ranks", "hosts", NULL};
     int code = trv_json_parse(file, name, text, length);
     if (code == TRV_OK)
         code = read_root(file, topology);
@@ -393,6 +398,8 @@ int trv_topology_write(const trv_topology_t *topology, FILE *out)
     int code = write_flags(topology, "wrap", false, topology->torus.lines, out);
     if (code == TRV_OK)
         code = write_flags(topology, "shared_port", true, topology->shared_port, out);
+    if (topology->no_forwarding)
+        fputs("  \"forwarding\": false,\n", out);
     write_links(topology, out);
     fprintf(out, "  \"%s\": %s", topology->host ? "hosts" : "ranks", topology->host ? "{" : "[");
     for (int i = 0; i < topology->count && code == TRV_OK; i++) {

@@ -92,6 +92,16 @@ int trv_network_check_connected(const trv_network_t *network)
     return rc == TRV_ERR_UNSUPPORTED ? trv_network_check_routes(network, network->torus.ranks, NULL) : rc;
 }
 
+int trv_check_hops(bool no_forwarding, int from, int to, int hops)
+{
+    if (!no_forwarding || hops <= 1)
+        return TRV_OK;
+    return trv_fail(TRV_ERR_UNSUPPORTED,
+                    "rank %d sends to rank %d over %d links, but the network does not forward: a message may cross one "
+                    "link, to a neighbour; relayed:NAME passes on the messages of the algorithm NAME",
+                    from, to, hops);
+}
+
 bool trv_link_is_cut(const trv_network_t *network, int entry)
 {
     const trv_slow_link_t *link = &network->slow_link[entry];

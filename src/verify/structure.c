@@ -112,7 +112,8 @@ static bool check_port(const location_t *at, const trv_message_t *message, bool 
     return true;
 }
 
-/* Checks that the message's route has no link that is cut. Peer and port of the message must be valid. */
+/* Checks that the message's route has no link that is cut and, if the network does not forward, a single link. Peer and
+ * port of the message must be valid. */
 static bool check_route(const location_t *at, const trv_message_t *message)
 {
     const trv_torus_t *torus = at->v->torus;
@@ -120,7 +121,14 @@ static bool check_route(const location_t *at, const trv_message_t *message)
     int port, node;
     trv_route_begin(&route, torus, at->rank, message->peer, message->port,
                     trv_schedule_mirrored(at->v->schedule, at->stream));
-    while ((port = trv_route_next(&route, &node)) >= 0)
+    const int hops = trv_route_length(&route);
+    if (at->v->no_forwarding && hops > 1)
+        return fault(
+            at, -1,
+            "sends to rank %d over %d links, but the network does not forward: a message may cross one link, to "
+            "a neighbour",
+            message->peer, hops);
+    while (at->v->cut && (port = trv_route_next(&route, &node)) >= 0)
         if (at->v->cut[node * 2 * torus->dims + port]) {
             char name[TRV_PORT_TEXT_MAX];
             return fault(at, -1, "sends to rank %d over the link %d:%s, which is cut", message->peer, node,
@@ -330,7 +338,7 @@ static bool check_own_side(const location_t *at)
 {
     const trv_step_t *step = &at->v->step[at->rank];
     for (int i = 0; i < step->sends; i++)
-        if (!check_side(at, &step->send[i], true) || (at->v->cut && !check_route(at, &step->send[i])))
+        if (!check_side(at, &step->send[i], true) || !check_route(at, &step->send[i]))
             return false;
     for (int i = 0; i < step->receives; i++)
         if (!check_side(at, &step->receive[i], false))

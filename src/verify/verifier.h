@@ -34,7 +34,8 @@ typedef struct trv_verifier {
     bool random;
     bool tolerant; /* processes all units at once, and accepts empty cells in copies and combines */
 
-    char *cut; /* rank * ports + port: the link is cut; NULL: none is */
+    char *cut;          /* rank * ports + port: the link is cut; NULL: none is */
+    bool no_forwarding; /* a message crosses one link only */
 
     trv_step_t *step;            /* of every rank: the present step */
     int *coordinate;             /* of all ranks */

@@ -108,14 +108,15 @@ int trv_verifier_allocate(trv_verifier_t *v)
     return choose_batch(v);
 }
 
-/* Records the links that are cut. If a link has several entries, the last counts. */
-static int record_cuts(trv_verifier_t *v, const trv_network_t *network)
+/* Records whether the network forwards, and the links that are cut. If a link has several entries, the last counts. */
+static int record_network(trv_verifier_t *v, const trv_network_t *network)
 {
     const trv_torus_t *torus = v->torus;
     const int ports = 2 * torus->dims;
     if (!trv_torus_equal(&network->torus, torus))
         return trv_fail(TRV_ERR_ARGUMENT, "the network has another torus than the schedule %s",
                         trv_schedule_name(v->schedule));
+    v->no_forwarding = network->no_forwarding;
     if (network->slow_links == 0)
         return TRV_OK;
     v->cut = calloc((size_t)torus->ranks * (size_t)ports, 1);
@@ -269,7 +270,7 @@ int trv_verify_on(const trv_schedule_t *schedule, const trv_network_t *network, 
     v.progress = (trv_span_t){progress, context, 0, 1};
     int rc = trv_verifier_allocate(&v);
     if (!rc)
-        rc = record_cuts(&v, network);
+        rc = record_network(&v, network);
     if (!rc && check_claims(&v)) {
         for (int stream = 0; stream < v.streams && !rc; stream++)
             rc = run_stream(&v, stream);

@@ -448,14 +448,75 @@ static void test_shared_paths(void **state)
     tool_expect_error("plan 3x3 --shared-paths=-1", "lists no dimensions; expected all, one, or dimensions");
 }
 
+static void test_no_forwarding(void **state)
+{
+    static const char distance[] =
+        "rank 0 sends to rank 3 over 3 links, but the network does not forward: a message may cross "
+        "one link, to a neighbour";
+    char path[256], line[400];
+    (void)state;
+    snprintf(path, sizeof path, "%s/hosts.json", tool_folder());
+    tool_expect_error("simulate 9 -a trivance-l -b 8K --no-forwarding", distance);
+    tool_expect_error("cost 9 -a trivance-l -b 8K --no-forwarding", distance);
+    tool_expect_error(
+        "export 9 -a trivance-l -b 8K --no-forwarding --format=goal",
+        "relayed:NAME passes on the messages of the algorithm NAME; --unchecked writes the schedule nevertheless");
+    expect("export 9 -a trivance-l -b 8K --no-forwarding --format=goal --unchecked", 0, "num_ranks 9");
+    expect("verify 9 -a trivance-l --no-forwarding", 1, distance);
+    expect("verify 9 -a relayed:trivance-l --no-forwarding", 0, "exact");
+    expect("verify 5 3x4m -a all --no-forwarding", 0, "neighbour");
+    expect("plan 5 --no-forwarding -b 48K --why", 0, "the network does not forward: only schedules whose messages all");
+    expect("plan 9 --no-forwarding -b 1K", 0, "neighbour on a ring of 9 without forwarding: AllReduce");
+    expect("plan 3x3 --no-forwarding -b 1K -f svg", 0, "the torus 3x3 without forwarding");
+    expect("simulate 9 -a neighbour -b 1K --no-forwarding", 0, ", no forwarding");
+    expect("sweep --torus=9 -a neighbour,trivance-l -b 1K --no-forwarding -f csv", 0, "does not forward");
+    expect("sweep --torus=9 -a trivance-l -b 1K --no-forwarding=yes,no -f csv", 0, ",no,4411");
+    expect("plan 9 --no-forwarding=no -b 1K", 0, "trivance-l on a ring of 9: AllReduce");
+    tool_expect_error("plan 9 --no-forwarding=maybe",
+                      "--no-forwarding: 'maybe' is neither no nor yes; for example --no-forwarding=yes");
+    snprintf(line, sizeof line, "plan 9 -a neighbour -b 8K --no-forwarding -f json -o %s", path);
+    expect(line, 0, "");
+    snprintf(line, sizeof line, "verify --schedule=%s", path);
+    expect(line, 0, "exact");
+    snprintf(line, sizeof line, "simulate --schedule=%s", path);
+    expect(line, 0, ", no forwarding");
+    snprintf(line, sizeof line, "plan 9 -a trivance-l -b 8K -f json -o %s", path);
+    expect(line, 0, "");
+    snprintf(line, sizeof line, "simulate --schedule=%s --no-forwarding", path);
+    tool_expect_error(line, distance);
+}
+
+/* Errors in the key "forwarding" of a file, and a file whose messages contradict it. */
+static void test_forwarding_in_files(void **state)
+{
+    char path[256], line[400];
+    (void)state;
+    snprintf(path, sizeof path, "%s/hosts.json", tool_folder());
+    for (int wrong = 0; wrong < 2; wrong++) {
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fprintf(file,
+                "{\"format\": \"trivance-schedule-1\", \"torus\": [5], \"vector_bytes\": 8, \"forwarding\": %s, "
+                "\"streams\": [{\"steps\": [[[0, 2, \"+0\", 8]]]}]}",
+                wrong ? "1" : "false");
+        assert_int_equal(fclose(file), 0);
+        snprintf(line, sizeof line, "simulate --schedule=%s -b 8", path);
+        tool_expect_error(line, wrong ? "\"forwarding\" must be true or false"
+                                      : "rank 0 sends to rank 2 over 2 links, but the network does not forward");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bad_links), cmocka_unit_test(test_many_links),   cmocka_unit_test(test_cut),
-        cmocka_unit_test(test_verify),    cmocka_unit_test(test_cost),         cmocka_unit_test(test_export),
-        cmocka_unit_test(test_sweep),     cmocka_unit_test(test_why),          cmocka_unit_test(test_limit),
-        cmocka_unit_test(test_file),      cmocka_unit_test(test_bad_file),     cmocka_unit_test(test_avoided_links),
-        cmocka_unit_test(test_routes),    cmocka_unit_test(test_shared_paths),
+        cmocka_unit_test(test_bad_links),     cmocka_unit_test(test_many_links),
+        cmocka_unit_test(test_cut),           cmocka_unit_test(test_verify),
+        cmocka_unit_test(test_cost),          cmocka_unit_test(test_export),
+        cmocka_unit_test(test_sweep),         cmocka_unit_test(test_why),
+        cmocka_unit_test(test_limit),         cmocka_unit_test(test_file),
+        cmocka_unit_test(test_bad_file),      cmocka_unit_test(test_avoided_links),
+        cmocka_unit_test(test_routes),        cmocka_unit_test(test_shared_paths),
+        cmocka_unit_test(test_no_forwarding), cmocka_unit_test(test_forwarding_in_files),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

@@ -43,6 +43,9 @@ static void test_drawings(void **state)
     (void)state;
     expect_out(HEAD "\"torus\": [2, 3], \"ranks\": [[0,0],[0,1],[0,2],[1,2],[1,1],[1,0]]}",
                "torus 2x3, 6 ranks at 6 coordinates, 1 at each\n\n  0  1  2\n  5  4  3\n");
+    expect_out(HEAD "\"torus\": [3], \"forwarding\": false, \"ranks\": [[0],[1],[2]]}",
+               "torus 3, 3 ranks at 3 coordinates, 1 at each\nhosts do not forward: a message crosses one link\n\n  0  "
+               "1  2\n");
     expect_out(HEAD "\"torus\": [3], \"ranks\": [[0],[2],[0],[2]]}",
                "torus 3, 4 ranks at 2 coordinates, 2 at each\n\n  0,2    .  1,3\n");
     expect_out(HEAD "\"torus\": [2, 1, 2], \"wrap\": [false, true, true], \"shared_port\": [true, false, true], "
@@ -115,6 +118,8 @@ static void test_bad_files(void **state)
         {HEAD "\n \"torus\": [65536, 65536]}", ":2:11: "},
         {HEAD "\n \"torus\": [2],\n \"wrap\": [true, true]}", ":3:2: \"wrap\" must be a list of true and false"},
         {HEAD "\n \"torus\": [2],\n \"shared_port\": [1]}", ":3:2: \"shared_port\" must be a list of true and false"},
+        {HEAD "\n \"torus\": [2],\n \"forwarding\": 0, \"ranks\": [[0]]}",
+         ":3:2: \"forwarding\" must be true or false"},
         {HEAD "\n \"torus\": [2],\n \"links\": 1, \"ranks\": [[0]]}", ":3:2: \"links\" must be a list"},
         {MESH "\n7]}", ":3:1: a link must be an object"},
         {MESH "\n{\"from\": [0,1]}]}", ":3:1: a link must be an object"},

@@ -291,14 +291,28 @@ def test_explorer_has_all_parameters():
                                             "model=fifo")
     text = address(tv.Network("4x4m", nodes=[8, 0, 1, 2, 5], packet="4KiB", shared_paths=(0, 1), buffer="64K", model="dateline", jitter=0.1,
                               seed=7, gamma="0.5ns", gamma_per_stream=True, routes="fixed", nic_bandwidth="200Gb/s", host_latency="77.5ns",
-                              router_in=0, router_out="1us", slow_ranks={3: 2.5}, cuts=["9:+0", "6:+1:one-way"]), 1 << 20)
+                              router_in=0, router_out="1us", slow_ranks={3: 2.5}, cuts=["9:+0", "6:+1:one-way"],
+                              forwarding=False), 1 << 20)
     words = dict(word.split("=") for word in text.split("&"))
     assert words == {
         "torus": "4x4m", "bytes": "1048576", "bandwidth": "800000000000", "alpha": "1500", "latency": "100", "overhead": "0",
         "delivery": "head", "model": "dateline", "nodes": "0-2,5,8", "packet": "4096", "shared-paths": "0:1", "buffer": "65536",
         "jitter": "10%25", "seed": "7", "gamma": "0.5ns/stream", "routes": "fixed", "nic-bandwidth": "200Gb/s", "host-latency": "77.5ns",
-        "router-in": "0ns", "router-out": "1000ns", "slow-rank": "3:2.5x", "links": "6:+1:one-way,9:+0:cut"}
+        "router-in": "0ns", "router-out": "1000ns", "no-forwarding": "yes", "slow-rank": "3:2.5x", "links": "6:+1:one-way,9:+0:cut"}
     assert "shared-paths=one" in address(tv.Network("4x4", shared_paths="one"), 64)
+
+
+def test_network_that_does_not_forward(tmp_path):
+    ring = tv.Network("9", bandwidth="200Gb/s", alpha="5us", forwarding=False)
+    assert not tv.Schedule("trivance-l", "9").verify(ring)
+    assert tv.Schedule("neighbour", ring).verify() and tv.Schedule("relayed:trivance-l", ring).verify()
+    choice = ring.plan("48K")
+    assert choice.schedule().verify() and ring.limit(8).time == pytest.approx(4 * 5.5e-6, rel=0.01)
+    with pytest.raises(tv.UnsupportedError, match="does not forward"):
+        tv.Schedule("trivance-l", ring).simulate(sizes="1K")
+    (tmp_path / "ring.json").write_text(choice.schedule().export("json"))
+    read = tv.Schedule.from_file(tmp_path / "ring.json")
+    assert not read.network.options["forwarding"] and read.verify()
 
 
 def test_numbers_of_numpy():

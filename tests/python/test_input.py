@@ -37,7 +37,7 @@ BAD = {
     "alpha": lambda: tv.Network("9", alpha="1.5"), "alpha's sign": lambda: tv.Network("9", alpha=-1e-6),
     "alpha is not a number": lambda: tv.Network("9", alpha=float("nan")), "packet": lambda: tv.Network("9", packet=100),
     "model": lambda: tv.Network("9", model="lifo"), "delivery": lambda: tv.Network("9", delivery="middle"),
-    "routes": lambda: tv.Network("9", routes="any"), "jitter": lambda: tv.Network("9", jitter=2),
+    "routes": lambda: tv.Network("9", routes="any"), "forwarding": lambda: tv.Network("9", forwarding="no"), "jitter": lambda: tv.Network("9", jitter=2),
     "buffer and fifo": lambda: tv.Network("9", buffer="1M"), "shared_paths": lambda: tv.Network("9", shared_paths=(1,)),
     "shared_paths' word": lambda: tv.Network("9", shared_paths="some"), "cut": lambda: tv.Network("9", cuts=["x"]),
     "cut's rank": lambda: tv.Network("9", cuts=["9:+0"]), "cut's port": lambda: tv.Network("9", cuts=["0:+1"]),

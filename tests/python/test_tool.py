@@ -126,7 +126,8 @@ def ask_verify(q, tool):
 def ask_export(q, tool):
     options, arguments = q.links()
     kind = q.random.choice(("goal", "msccl", "mscclpp"))
-    text = tool("export", q.torus, "-a", q.name, "-b", q.size, f"--format={kind}", *q.about, *arguments)
+    text = tool("export", q.torus, "-a", q.name, "-b", q.size, f"--format={kind}", *q.about, *arguments,
+                *["--unchecked"] * ("cuts" in options))
 
     def export():
         return tv.Schedule(q.name, tv.Network(q.torus, **options), q.collective).export(kind, size=q.size)

@@ -219,14 +219,18 @@ static void add_total_time(cli_table_t *table, const trv_planner_choice_t *choic
     cli_cell_text(table, marked);
 }
 
-/* Prints how the plan deals with lines, slow and cut links. */
+/* Prints how the plan deals with slow and cut links, and with a network that does not forward. */
 static void print_links(const cli_explanation_t *analysis, FILE *out)
 {
     const char *at = strchr(analysis->row[0].choice.algorithm, '@');
     const trv_network_t on = cli_network_on(&analysis->query->torus, &analysis->query->network.options);
     cli_links_explain(&analysis->query->network.links, &on, analysis->query->network.options.routes,
                       at ? strtod(at + 1, NULL) : INFINITY, out);
-    if (analysis->query->network.links.count > 0)
+    if (on.no_forwarding)
+        fputs("the network does not forward: only schedules whose messages all cross one link are compared; in "
+              "relayed:NAME ranks pass on the messages of NAME\n",
+              out);
+    if (analysis->query->network.links.count > 0 || on.no_forwarding)
         fputc('\n', out);
 }
 

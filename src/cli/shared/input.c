@@ -65,7 +65,7 @@ int cli_check_routes(const trv_schedule_t *schedule, const trv_simulate_options_
     const uint64_t bytes = 1;
     trv_cost_t cost;
     double time_ns;
-    if (on.slow_links == 0)
+    if (on.slow_links == 0 && !on.no_forwarding)
         return TRV_OK;
     int rc = trv_cost_sizes(schedule, &on, &times, &bytes, 1, (trv_span_t){0}, &cost, &time_ns);
     if (!rc)

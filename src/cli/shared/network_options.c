@@ -37,6 +37,7 @@ enum parameter {
     SLOW_LINK,
     CUT,
     ROUTES,
+    NO_FORWARDING,
     SHARED_PATHS
 };
 
@@ -60,78 +61,83 @@ const char *const cli_network_names[CLI_NETWORK_COUNT + 1] = {
     [SLOW_LINK] = "slow-link",
     [CUT] = "cut",
     [ROUTES] = "routes",
+    [NO_FORWARDING] = "no-forwarding",
     [SHARED_PATHS] = "shared-paths",
 };
 
 #define KEY(parameter) CLI_NETWORK_OPTION + (parameter)
 
-static const cli_option_t network_option[] =
-    {{NULL, 0, NULL, "Network (one queue per link and otherwise the paper's by default)", NULL},
-     {"model", KEY(MODEL), "M",
-      "queues of a link: fifo, a single queue, as in an ideal router (default); or dateline, two channels that take "
-      "turns, where a packet changes to the second as it passes coordinate 0, as SST/Merlin's torus router does to "
-      "avoid deadlock",
-      "fifo dateline"},
-     {"delivery", KEY(DELIVERY), "D",
-      "when a packet counts as arrived: with its head, as in SST/Merlin (default), or with its tail, as on a "
-      "real link",
-      "head tail"},
-     {"bandwidth", KEY(BANDWIDTH), "RATE",
-      "bandwidth of a link in each direction (default 800Gb/s; a capital B is bytes)", NULL},
-     {"nic-bandwidth", KEY(NIC_BANDWIDTH), "RATE",
-      "bandwidth of a network interface, of which a node has one per port, and of the router's crossbar (default "
-      "12.8Tb/s)",
-      NULL},
-     {"alpha", KEY(ALPHA), "TIME", "start-up time of every step (default 1.5us)", NULL},
-     {"link-latency", KEY(LINK_LATENCY), "TIME", "latency of a link (default 100ns)", NULL},
-     {"host-latency", KEY(HOST_LATENCY), "TIME",
-      "latency between a node and its router, in each direction (default 100ns)", NULL},
-     {"router-in", KEY(ROUTER_IN), "TIME", "latency of the input of a router (default 50ns)", NULL},
-     {"router-out", KEY(ROUTER_OUT), "TIME", "latency of the output of a router (default 50ns)", NULL},
-     {"packet", KEY(PACKET), "BYTES", "payload of a packet, 256 to 1M (default 8192)", NULL},
-     {"buffer", KEY(BUFFER), "BYTES",
-      "buffer of a router's input, per link and channel, at least one packet (default: unlimited); requires "
-      "--model=dateline; the planner ignores it",
-      NULL},
-     {"gamma", KEY(GAMMA), "TIME",
-      "reduction time per byte that is read, for example 0.01ns; a joint reduction of three sources reads three times "
-      "the "
-      "bytes of its result; the streams of a rank share this rate; 0.01ns/stream gives each stream its own (default "
-      "0ns)",
-      NULL},
-     {"message-overhead", KEY(MESSAGE_OVERHEAD), "TIME",
-      "time for which a rank's processor is busy before it sends a message (default 0ns)", NULL},
-     {"jitter", KEY(JITTER), "SHARE",
-      "extend every alpha by a random fraction of up to this value, for example 10% (default 0%); the planner ignores "
-      "it",
-      NULL},
-     {"seed", KEY(SEED), "N", "seed of the random numbers; the same seed gives the same times (default 1)", NULL},
-     {"slow-rank", KEY(SLOW_RANK), "R:Fx",
-      "the work of rank R itself (alpha, message overhead, reductions) takes F times as long, for example 5:2x; up to "
-      "64 times; the planner ignores it",
-      NULL},
-     {"slow-link", KEY(SLOW_LINK), "R:P:Fx",
-      "the link that leaves rank R by port P (+0, -1 …) has 1/F of the bandwidth, for example 0:+1:4x; 0:+1:down cuts "
-      "it; up to 64 times with --cut",
-      NULL},
-     {"cut", KEY(CUT), "R:P",
-      "the link between rank R and its neighbour at port P is down, in both directions; R:P:one-way: only in the "
-      "direction that leaves R; "
-      "may be repeated",
-      NULL},
-     {"routes", KEY(ROUTES), "ROUTES",
-      "chosen: a message leaves by the port that the schedule names (default); fixed: the network takes the shorter "
-      "way unless it is cut, as between IP addresses and under MPI",
-      "chosen fixed"},
-     {"shared-paths", KEY(SHARED_PATHS), "DIMS",
-      "dimensions whose two directions share one path out of a node, as fast as a link: 0, 0:2 or all; one: all "
-      "dimensions share a single path, as on a node with one interface",
-      NULL},
-     CLI_OPTIONS_END};
+static const cli_option_t network_option[] = {
+    {NULL, 0, NULL, "Network (one queue per link and otherwise the paper's by default)", NULL},
+    {"model", KEY(MODEL), "M",
+     "queues of a link: fifo, a single queue, as in an ideal router (default); or dateline, two channels that take "
+     "turns, where a packet changes to the second as it passes coordinate 0, as SST/Merlin's torus router does to "
+     "avoid deadlock",
+     "fifo dateline"},
+    {"delivery", KEY(DELIVERY), "D",
+     "when a packet counts as arrived: with its head, as in SST/Merlin (default), or with its tail, as on a "
+     "real link",
+     "head tail"},
+    {"bandwidth", KEY(BANDWIDTH), "RATE",
+     "bandwidth of a link in each direction (default 800Gb/s; a capital B is bytes)", NULL},
+    {"nic-bandwidth", KEY(NIC_BANDWIDTH), "RATE",
+     "bandwidth of a network interface, of which a node has one per port, and of the router's crossbar (default "
+     "12.8Tb/s)",
+     NULL},
+    {"alpha", KEY(ALPHA), "TIME", "start-up time of every step (default 1.5us)", NULL},
+    {"link-latency", KEY(LINK_LATENCY), "TIME", "latency of a link (default 100ns)", NULL},
+    {"host-latency", KEY(HOST_LATENCY), "TIME",
+     "latency between a node and its router, in each direction (default 100ns)", NULL},
+    {"router-in", KEY(ROUTER_IN), "TIME", "latency of the input of a router (default 50ns)", NULL},
+    {"router-out", KEY(ROUTER_OUT), "TIME", "latency of the output of a router (default 50ns)", NULL},
+    {"packet", KEY(PACKET), "BYTES", "payload of a packet, 256 to 1M (default 8192)", NULL},
+    {"buffer", KEY(BUFFER), "BYTES",
+     "buffer of a router's input, per link and channel, at least one packet (default: unlimited); requires "
+     "--model=dateline; the planner ignores it",
+     NULL},
+    {"gamma", KEY(GAMMA), "TIME",
+     "reduction time per byte that is read, for example 0.01ns; a joint reduction of three sources reads three times "
+     "the "
+     "bytes of its result; the streams of a rank share this rate; 0.01ns/stream gives each stream its own (default "
+     "0ns)",
+     NULL},
+    {"message-overhead", KEY(MESSAGE_OVERHEAD), "TIME",
+     "time for which a rank's processor is busy before it sends a message (default 0ns)", NULL},
+    {"jitter", KEY(JITTER), "SHARE",
+     "extend every alpha by a random fraction of up to this value, for example 10% (default 0%); the planner ignores "
+     "it",
+     NULL},
+    {"seed", KEY(SEED), "N", "seed of the random numbers; the same seed gives the same times (default 1)", NULL},
+    {"slow-rank", KEY(SLOW_RANK), "R:Fx",
+     "the work of rank R itself (alpha, message overhead, reductions) takes F times as long, for example 5:2x; up to "
+     "64 times; the planner ignores it",
+     NULL},
+    {"slow-link", KEY(SLOW_LINK), "R:P:Fx",
+     "the link that leaves rank R by port P (+0, -1 …) has 1/F of the bandwidth, for example 0:+1:4x; 0:+1:down cuts "
+     "it; up to 64 times with --cut",
+     NULL},
+    {"cut", KEY(CUT), "R:P",
+     "the link between rank R and its neighbour at port P is down, in both directions; R:P:one-way: only in the "
+     "direction that leaves R; "
+     "may be repeated",
+     NULL},
+    {"routes", KEY(ROUTES), "ROUTES",
+     "chosen: a message leaves by the port that the schedule names (default); fixed: the network takes the shorter "
+     "way unless it is cut, as between IP addresses and under MPI",
+     "chosen fixed"},
+    {"no-forwarding", KEY(NO_FORWARDING), "[yes|no]",
+     "nodes do not pass on messages of others, like hosts that are wired to each other without switches: every message "
+     "must cross exactly one link (default no)",
+     "yes no"},
+    {"shared-paths", KEY(SHARED_PATHS), "DIMS",
+     "dimensions whose two directions share one path out of a node, as fast as a link: 0, 0:2 or all; one: all "
+     "dimensions share a single path, as on a node with one interface",
+     NULL},
+    CLI_OPTIONS_END};
 
 static bool is_link(enum parameter parameter)
 {
-    return parameter == SLOW_LINK || parameter == CUT || parameter == ROUTES;
+    return parameter == SLOW_LINK || parameter == CUT || parameter == ROUTES || parameter == NO_FORWARDING;
 }
 
 /* Whether plans depend on the parameter. */
@@ -143,6 +149,7 @@ static bool affects_plans(enum parameter parameter)
 
 static const char *const model_name[] = {[TRV_DATELINE] = "dateline", [TRV_FIFO] = "fifo"};
 static const char *const routes_name[] = {[TRV_ROUTES_CHOSEN] = "chosen", [TRV_ROUTES_FIXED] = "fixed"};
+static const char *const no_forwarding_name[] = {"no", "yes"};
 static const char *const delivery_name[] = {[TRV_DELIVERY_HEAD] = "head", [TRV_DELIVERY_TAIL] = "tail"};
 
 const char *cli_model_name(trv_link_model_t model) { return model_name[model]; }
@@ -306,6 +313,10 @@ static int parameter_set(cli_network_t *network, enum parameter parameter, const
         rc = read_word(value, "--routes", routes_name, &word);
         options->routes = rc ? options->routes : (trv_routes_t)word;
         return rc;
+    case NO_FORWARDING: /* the option alone means yes */
+        rc = value ? read_word(value, "--no-forwarding", no_forwarding_name, &word) : TRV_OK;
+        options->no_forwarding = rc ? options->no_forwarding : !value || word == 1;
+        return rc;
     case SHARED_PATHS: return read_shared_paths(value, options);
     }
     return TRV_ERR_ARGUMENT;
@@ -371,14 +382,19 @@ int cli_network_finish_file(cli_network_t *network, const trv_schedule_file_t *f
     if (network->options.routes == TRV_ROUTES_FIXED)
         return trv_fail(TRV_ERR_ARGUMENT, "--routes=fixed applies only to algorithms: the messages of a file leave by "
                                           "the ports that the file names; leave it out");
+    network->options.no_forwarding |= file->no_forwarding;
     int rc = cli_links_add_file(&network->links, file->slow_link, file->slow_links);
     return rc ? rc : cli_network_finish(network, trv_schedule_torus(file->schedule));
 }
 
 trv_network_t cli_network_on(const trv_torus_t *torus, const trv_simulate_options_t *options)
 {
-    return (trv_network_t){TRV_NETWORK, .torus = *torus, .slow_links = options->slow_links,
-                           .slow_link = options->slow_link, .routes = options->routes};
+    return (trv_network_t){TRV_NETWORK,
+                           .torus = *torus,
+                           .slow_links = options->slow_links,
+                           .slow_link = options->slow_link,
+                           .routes = options->routes,
+                           .no_forwarding = options->no_forwarding};
 }
 
 trv_simulate_options_t cli_network_reporting(const trv_simulate_options_t *options, trv_span_t *span)
@@ -485,6 +501,8 @@ char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEX
     append_slow(network, text);
     if (options->routes != defaults.routes)
         trv_append(text, CLI_NETWORK_TEXT_MAX, ", routes %s", routes_name[options->routes]);
+    if (options->no_forwarding)
+        trv_append(text, CLI_NETWORK_TEXT_MAX, ", no forwarding");
     append_shared_paths(options, text);
     return text;
 }

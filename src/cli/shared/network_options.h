@@ -28,12 +28,12 @@ typedef struct cli_network {
 
 /* The names, without dashes: model, delivery, bandwidth, nic-bandwidth, alpha, link-latency, host-latency,
  * router-in, router-out, packet, buffer, gamma, message-overhead, jitter, seed, slow-rank, slow-link, cut, routes,
- * shared paths. Ends with NULL. */
+ * no-forwarding, shared paths. Ends with NULL. */
 extern const char *const cli_network_names[];
 void cli_network_init(cli_network_t *network);
 /* Sets a parameter by its name from text as typed ("800Gb/s"); slow-rank, slow-link and cut add one more ("5:2x",
- * "0:+1:4x", "0:+1:down"; "3:+0", "3:+0:one-way"). TRV_ERR_ARGUMENT with a message for an unknown name or an invalid
- * value. */
+ * "0:+1:4x", "0:+1:down"; "3:+0", "3:+0:one-way"); `value` may be NULL for no-forwarding. TRV_ERR_ARGUMENT with a
+ * message for an unknown name or an invalid value. */
 int cli_network_set(cli_network_t *network, const char *name, const char *value);
 /* Checks the parameters that depend on the torus and on each other (slow ranks and links exist, no row is cut in
  * two, a packet fits in the buffer …) and sets the pointers in `options`. Must be called after every copy of a
@@ -53,8 +53,8 @@ trv_simulate_options_t cli_network_reporting(const trv_simulate_options_t *optio
 int cli_network_open_rings(const trv_torus_t *torus, const trv_simulate_options_t *options, trv_torus_t *opened);
 
 /* Parameters as options of subcommands, with the key CLI_NETWORK_OPTION + the index of the name: all, those that a
- * plan depends on, and slow-link, cut and routes alone. */
-#define CLI_NETWORK_COUNT 20
+ * plan depends on, and slow-link, cut, routes and no-forwarding alone. */
+#define CLI_NETWORK_COUNT 21
 /* Parameters that may be given several times (cli_command_t.repeated) */
 #define CLI_NETWORK_REPEATED "slow-rank slow-link cut"
 #define CLI_NETWORK_OPTION   1024

@@ -61,7 +61,8 @@ static int estimate(cli_simulator_t *entry)
 
 bool cli_network_equal(const trv_network_t *a, const trv_network_t *b)
 {
-    bool equal = trv_torus_equal(&a->torus, &b->torus) && a->routes == b->routes && a->slow_links == b->slow_links;
+    bool equal = trv_torus_equal(&a->torus, &b->torus) && a->routes == b->routes &&
+                 a->no_forwarding == b->no_forwarding && a->slow_links == b->slow_links;
     for (int i = 0; equal && i < a->slow_links; i++) {
         const trv_slow_link_t *x = &a->slow_link[i], *y = &b->slow_link[i];
         equal = x->rank == y->rank && x->port == y->port && !(x->factor < y->factor) && !(x->factor > y->factor);

@@ -76,7 +76,7 @@ static int read_option(void *context, int key)
     case OPTION_RESTART: sweep->restart = true; return TRV_OK;
     case OPTION_DRY_RUN: sweep->dry = true; return TRV_OK;
     case OPTION_YES: sweep->yes = true; return TRV_OK;
-    default: return cli_sweep_append(&grid->list[CLI_AXIS_NETWORK + key - CLI_NETWORK_OPTION], optarg);
+    default: return cli_sweep_append(&grid->list[CLI_AXIS_NETWORK + key - CLI_NETWORK_OPTION], optarg ? optarg : "yes");
     }
 }
 

@@ -18,6 +18,7 @@ trv_network_t trv_draw_network(const trv_schedule_t *schedule, const trv_draw_op
     if (options->network) {
         network.slow_links = options->network->slow_links;
         network.slow_link = options->network->slow_link;
+        network.no_forwarding = options->network->no_forwarding;
     }
     return network;
 }

@@ -149,6 +149,7 @@ static int find_links(trv_mpi_fit_t *fit, const trv_network_t *base, const locat
     qsort(fit->slow_link, (size_t)links, sizeof *fit->slow_link, by_factor);
     fit->network.slow_links = links;
     fit->network.slow_link = fit->slow_link;
+    fit->network.no_forwarding = base->no_forwarding;
     int code = trv_network_check(&fit->network);
     return code == TRV_ERR_ARGUMENT ? trv_fail(TRV_ERR_UNSUPPORTED, "%s", trv_last_error()) : code;
 }

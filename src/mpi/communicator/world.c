@@ -99,6 +99,7 @@ static int find_rules(MPI_Comm comm, int rank)
 typedef struct topology_head {
     int code, slow_links;
     unsigned shared_port;
+    bool no_forwarding;
     uint64_t digest;
     trv_torus_t torus;
     char fault[600];
@@ -138,6 +139,7 @@ static void read_file(trv_topology_t *file, topology_head_t *head)
     head->torus = file->torus;
     head->slow_links = file->slow_links;
     head->shared_port = file->shared_port;
+    head->no_forwarding = file->no_forwarding;
     free(text);
 }
 
@@ -204,7 +206,8 @@ static int find_by_file(MPI_Comm comm, int rank, trv_mpi_world_t *world)
     *world = (trv_mpi_world_t){.code = head.code < 0 ? head.code : 1,
                                .source = "TRIVANCE_TOPOLOGY_FILE",
                                .digest = head.digest,
-                               .network = {TRV_NETWORK, .torus = head.torus, .slow_links = head.slow_links},
+                               .network = {TRV_NETWORK, .torus = head.torus, .slow_links = head.slow_links,
+                                           .no_forwarding = head.no_forwarding},
                                .shared_port = head.shared_port};
     snprintf(world->fault, sizeof world->fault, "%s", head.fault);
     if (code == TRV_OK && head.slow_links > 0)
