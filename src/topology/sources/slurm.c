@@ -2,8 +2,8 @@
  * Slurm, which sets two variables in every task of a job: SLURM_TOPOLOGY_ADDR, the address of the node, and
  * SLURM_TOPOLOGY_ADDR_PATTERN, what the parts of the address are. Two plugins of Slurm 26.05 have coordinates:
  *
- *     topology/torus3d   t1:0:2:5.node17    torus:x:y:z.node     (Slurm's topology_torus3d.c)
- *     topology/ring      r1:7.node17        ring:position.node   (Slurm's topology_ring.c)
+ *     topology/torus3d   t1:0:2:5.node17    torus:x:y:z.node
+ *     topology/ring      r1:7.node17        ring:position.node
  *
  * The nodes of a torus are numbered with x fastest, so x becomes the last dimension here: then the ranks of a job have the
  * order of their coordinates. The variables do not contain the dimensions. They are in TRIVANCE_SLURM_DIMS, which
