@@ -77,6 +77,8 @@ expect "two tori" "a topology file has one torus" "$out"
 job 4 "SLURM_TOPOLOGY_ADDR=s1.n SLURM_TOPOLOGY_ADDR_PATTERN=switch.node LD_PRELOAD='$preload' '$program'"
 expect "switches" "^trivance: SLURM_TOPOLOGY_ADDR=s1.n has the pattern switch.node, in which there are no coordinates" "$out"
 expect "switches" "no torus is found: all calls fall back" "$out"
+job 4 "r=\${OMPI_COMM_WORLD_RANK:-\$PMI_RANK}; [ \$r = 2 ] || as_node t1 2 2 1 1 '$tool' topology --why; exec '$tool' topology --why"
+expect "missing on a rank" "^SLURM_TOPOLOGY_ADDR is not set on rank 2, but on other ranks of the job$" "$out"
 job 4 "LD_PRELOAD='$preload' '$program'"
 expect "nothing" "no torus is found: all calls fall back" "$out"
 

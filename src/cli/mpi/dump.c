@@ -156,7 +156,7 @@ static void torus_find(int rank, char torus[TRV_TORUS_TEXT_MAX])
     int here = 0, everywhere = 0;
     if (settings_check() == TRV_OK && trv_mpi_world_discover(MPI_COMM_WORLD) == MPI_SUCCESS)
         world = trv_mpi_world();
-    here = world && world->code == 1 && world->coordinate == rank;
+    here = world && world->code == 1 && world->coordinate == rank && !world->separate;
     PMPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     *torus = '\0';
     if (everywhere)

@@ -243,6 +243,10 @@ const char *trv_found_text(const trv_found_t *found, int ranks, char text[TRV_FO
 {
     char whole[TRV_TORUS_TEXT_MAX], part[TRV_TORUS_TEXT_MAX];
     size_t used;
+    if (found->part.ranks == 1) {
+        snprintf(text, TRV_FOUND_TEXT_MAX, "all ranks are on one node, by %s", found->source);
+        return text;
+    }
     trv_torus_format(&found->torus, whole, sizeof whole);
     if (found->part.dims)
         trv_torus_format(&found->part, part, sizeof part);
