@@ -16,7 +16,7 @@
  * a plan is printed, but has no limit.
  *
  * On more than 4096 ranks, plans are measured only if a rank's part of the schedule can be found without describing
- * the whole network: not trivance-l-gathered, which has a register for each rank, and nothing along trees.
+ * the whole network: no algorithm that has a register for each rank, and nothing along trees.
  */
 #include <malloc.h>
 #include <math.h>
@@ -26,6 +26,7 @@
 
 #include <trivance/trivance.h>
 
+#include "algorithms/algorithm.h"
 #include "measure.h"
 #include "schedule/collective.h"
 
@@ -97,13 +98,13 @@ static void discard(part_t *part)
     trv_schedule_destroy(part->schedule);
 }
 
-/* True if the algorithm supports the torus with a logarithmic number of steps: at most 4 log2 n. Spanning trees have
+/* True if the algorithm supports the torus with a logarithmic number of steps: at most 4 log2 n. Trees over links have
  * more steps, and finding them in a network of a million ranks takes minutes. */
 static bool is_logarithmic(const trv_algorithm_t *algorithm, const trv_torus_t *torus)
 {
     trv_schedule_t *schedule;
-    const char *name = trv_algorithm_name(algorithm);
-    if (strcmp(name, "spanning-trees") == 0 || trv_schedule_create(&schedule, torus, name, TRV_ALLREDUCE) != 0)
+    if (algorithm->any_network ||
+        trv_schedule_create(&schedule, torus, trv_algorithm_name(algorithm), TRV_ALLREDUCE) != 0)
         return false;
     bool few = trv_schedule_steps(schedule) <= 4 * log2(torus->ranks);
     trv_schedule_destroy(schedule);
@@ -188,10 +189,10 @@ static int measure_plan(const char *name, const trv_torus_t *torus, const char *
 }
 
 /* True if each rank describes the whole network, or all blocks of all ranks, to find its part of the schedule. */
-static bool describes_network(const char *name, trv_collective_t collective)
+static bool describes_network(const trv_algorithm_t *algorithm, trv_collective_t collective)
 {
     return trv_collective_has_root(collective) || trv_collective_shape(collective)->exchanges ||
-           strcmp(name, "trivance-l-gathered") == 0 || strcmp(name, "spanning-trees") == 0;
+           algorithm->any_network || trv_algorithm_in_rank_order(algorithm);
 }
 
 static int measure_plans(const trv_torus_t *torus, const char *torus_text)
@@ -199,9 +200,9 @@ static int measure_plans(const trv_torus_t *torus, const char *torus_text)
     int missed = 0;
     for (int collective = 0; collective < TRV_COLLECTIVES; collective++)
         for (int j = 0; j < trv_algorithms_count(); j++) {
-            const char *name = trv_algorithm_name(trv_algorithm_at(j));
-            if (torus->ranks <= WHOLE_NETWORK_MAX || !describes_network(name, (trv_collective_t)collective))
-                missed += measure_plan(name, torus, torus_text, (trv_collective_t)collective);
+            const trv_algorithm_t *algorithm = trv_algorithm_at(j);
+            if (torus->ranks <= WHOLE_NETWORK_MAX || !describes_network(algorithm, (trv_collective_t)collective))
+                missed += measure_plan(trv_algorithm_name(algorithm), torus, torus_text, (trv_collective_t)collective);
         }
     return missed;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs random programs with both preload libraries, with the component of Open MPI, and without MPI; every result is
-# compared. Usage: soak.sh [build folder]; CALLS=… is the minimum for each of the four (default 200000), SEED=… the
-# first seed.
+# Runs random programs with both preload libraries, with the component of Open MPI, with the TRV_ functions under both
+# MPIs, and without MPI; every result is compared. Usage: soak.sh [build folder]; CALLS=… is the minimum for each of the
+# six (default 200000), SEED=… the first seed.
 set -u
 cd "$(dirname "$0")/.."
 build=$PWD/${1:-build}
@@ -10,18 +10,21 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 failed="" ways=0
 
-# soak NAME MPI preload|component LIBRARY
+# soak NAME MPI preload|component|functions LIBRARY PROGRAM
 soak() {
-    [ -e "$4" ] && [ -x "$build/tests/soak/soak_random.$2" ] || return 0
+    local program=$build/tests/soak/$5.$2
+    [ -e "$4" ] && [ -x "$program" ] || return 0
     ways=$((ways + 1))
     echo "==== $1"
-    tests/soak/soak.sh "$3" "$4" "mpirun.$2" "$build/tests/soak/soak_random.$2" "$calls" all | tee -a "$log" || failed="$failed $1"
+    tests/soak/soak.sh "$3" "$4" "mpirun.$2" "$program" "$calls" all | tee -a "$log" || failed="$failed $1"
 }
 set -o pipefail
 
-soak "Open MPI with the preload library" openmpi preload "$build/src/mpi/preload/libtrivance_pmpi_openmpi.so"
-soak "Open MPI with the component" openmpi component "$build/src/mpi/component"
-soak "MPICH with the preload library" mpich preload "$build/src/mpi/preload/libtrivance_pmpi_mpich.so"
+soak "Open MPI with the preload library" openmpi preload "$build/src/mpi/preload/libtrivance_pmpi_openmpi.so" soak_random
+soak "Open MPI with the component" openmpi component "$build/src/mpi/component" soak_random
+soak "MPICH with the preload library" mpich preload "$build/src/mpi/preload/libtrivance_pmpi_mpich.so" soak_random
+soak "Open MPI with the functions" openmpi functions "$build" soak_functions
+soak "MPICH with the functions" mpich functions "$build" soak_functions
 
 if [ -x "$build/tests/net/net_soak" ]; then
     ways=$((ways + 1))

@@ -1,7 +1,7 @@
 /*
- * Balanced paths: on small networks with random cut and slow links the busiest link has the minimum load that the sets of
- * ranks with the root allow, which is found by trying all of them; every path leads from the root to its rank over links
- * that are not cut.
+ * Balanced paths: on small networks with random cut and slow links the busiest link has the minimum load that the sets
+ * of ranks with the root allow, which is found by trying all of them; every path leads from the root to its rank over
+ * links that are not cut.
  */
 #include <setjmp.h>
 #include <stdarg.h>

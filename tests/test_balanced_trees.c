@@ -1,7 +1,8 @@
 /*
  * Balanced spanning trees: on small networks with random cut and slow links, the busiest link carries hardly more than
- * the bound of Tutte and Nash-Williams, which is found by trying all partitions of the ranks; every tree spans the network
- * over links that are not cut, and has its centre as its root. Plans for meshes with cut links are near the limit.
+ * the bound of Tutte and Nash-Williams, which is found by trying all partitions of the ranks; every tree spans the
+ * network over links that are not cut, and has its centre as its root. Plans for meshes with cut links are near the
+ * limit.
  */
 #include <setjmp.h>
 #include <stdarg.h>

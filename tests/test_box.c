@@ -134,8 +134,9 @@ static void planned_as_their_torus(void **state)
         }
 }
 
-/* The time is that of a simulation on the machine where a link in the box is slow, where routes leave the box, and where
- * another row of the machine is cut, which opens no row of the box. Long vectors are planned with larger packets. */
+/* The time is that of a simulation on the machine where a link in the box is slow, where routes leave the box, and
+ * where another row of the machine is cut, which opens no row of the box. Long vectors are planned with larger
+ * packets. */
 static void simulated_where_links_differ(void **state)
 {
     static const struct {

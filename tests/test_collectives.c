@@ -1,6 +1,6 @@
 /*
- * All collectives: every algorithm is proved on random tori and meshes, also with cut links, for random roots; wrong roots
- * are errors; no schedule is faster than the limit, and plans of long vectors come close to it.
+ * All collectives: every algorithm is proved on random tori and meshes, also with cut links, for random roots; wrong
+ * roots are errors; no schedule is faster than the limit, and plans of long vectors come close to it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@
 
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
 
-/* ---- Random networks ----------------------------------------------------------------------------------------------- */
+/* ---- Random networks --------------------------------------------------------------------------------------------- */
 
 static uint64_t seed = 1;
 
@@ -161,7 +161,17 @@ static void test_cut_links(void **state)
     assert_true(proved > 1000);
 }
 
-/* ---- Wrong roots --------------------------------------------------------------------------------------------------- */
+/* ---- Names and wrong roots --------------------------------------------------------------------------------------- */
+
+static void test_names(void **state)
+{
+    (void)state;
+    assert_string_equal(trv_collective_name(TRV_ALLREDUCE), "allreduce");
+    assert_string_equal(trv_collective_name(TRV_ALLTOALL), "alltoall");
+    assert_string_equal(trv_collective_title(TRV_REDUCE_SCATTER), "Reduce-Scatter");
+    assert_null(trv_collective_name((trv_collective_t)TRV_COLLECTIVES));
+    assert_null(trv_collective_title((trv_collective_t)-1));
+}
 
 static void test_wrong_roots(void **state)
 {
@@ -194,7 +204,7 @@ static void test_wrong_roots(void **state)
     assert_non_null(strstr(trv_last_error(), "has no root"));
 }
 
-/* ---- Limits -------------------------------------------------------------------------------------------------------- */
+/* ---- Limits ------------------------------------------------------------------------------------------------------ */
 
 static double limit_ns(const trv_network_t *network, trv_collective_t collective, int root, uint64_t bytes)
 {
@@ -246,8 +256,8 @@ static void test_no_schedule_is_faster(void **state)
 }
 
 /* Plans of long vectors, in multiples of the limit. Broadcast and reduce follow disjoint trees through all ports of the
- * root; the trees of scatter and gather are balanced; an all-to-all by dimension uses all links of the longest dimension
- * equally if its size is odd, and nearly so if it is even. */
+ * root; the trees of scatter and gather are balanced; an all-to-all by dimension uses all links of the longest
+ * dimension equally if its size is odd, and nearly so if it is even. */
 static void test_long_vectors_reach_the_limit(void **state)
 {
     static const char *const tori[] = {"3", "4", "5", "8", "3x3", "4x4", "3x3x3"};
@@ -272,8 +282,8 @@ static void test_long_vectors_reach_the_limit(void **state)
         }
 }
 
-/* On meshes too, scatter and gather of long vectors from any root use all ports of the root, or all links around the most
- * isolated ranks. With cut and slow links, paths are long compared with the number of blocks on a link. */
+/* On meshes too, scatter and gather of long vectors from any root use all ports of the root, or all links around the
+ * most isolated ranks. With cut and slow links, paths are long compared with the number of blocks on a link. */
 static void test_scatter_and_gather_reach_the_limit(void **state)
 {
     static const char *const meshes[] = {"7m", "8x4m", "8mx9m", "8mx8m", "3mx4mx5m"};
@@ -307,6 +317,7 @@ int main(void)
         cmocka_unit_test(test_every_algorithm),
         cmocka_unit_test(test_parameters),
         cmocka_unit_test(test_cut_links),
+        cmocka_unit_test(test_names),
         cmocka_unit_test(test_wrong_roots),
         cmocka_unit_test(test_no_schedule_is_faster),
         cmocka_unit_test(test_long_vectors_reach_the_limit),

@@ -1,6 +1,6 @@
 /*
- * Collectives with a root and the all-to-all: every algorithm on rings, tori and meshes, for several roots, out of place
- * and in place, also in chunks. The quick tier takes tori of up to 16 ranks.
+ * Collectives with a root and the all-to-all: every algorithm on rings, tori and meshes, for several roots, out of
+ * place and in place, also in chunks. The quick tier takes tori of up to 16 ranks.
  */
 #include "test_execute_world.h"
 

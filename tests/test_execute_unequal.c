@@ -1,6 +1,6 @@
 /*
- * Blocks of different sizes (trv_plan_start_blocks): every algorithm of AllGather, Reduce-Scatter, Gather and Scatter on
- * rings, tori, meshes and lines, with random sizes that include zeros, one rank with everything, and nothing at all;
+ * Blocks of different sizes (trv_plan_start_blocks): every algorithm of AllGather, Reduce-Scatter, Gather and Scatter
+ * on rings, tori, meshes and lines, with random sizes that include zeros, one rank with everything, and nothing at all;
  * with gaps between blocks and blocks in another order; in place, in chunks, and with one plan for many sizes. The
  * results are compared with sums and copies that are computed element by element.
  *
@@ -139,7 +139,8 @@ static void allocate_buffers(world_t *w, const sizes_t *sizes, bool in_place)
     }
 }
 
-/* Rank r contributes contribution(r, i) at the i-th element of all blocks or, if it has one block, at its i-th element. */
+/* Rank r contributes contribution(r, i) at the i-th element of all blocks or, if it has one block, at its i-th
+ * element. */
 static void fill_inputs(const world_t *w, const sizes_t *sizes, bool in_place)
 {
     for (int r = 0; r < w->ranks; r++) {

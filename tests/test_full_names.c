@@ -1,6 +1,6 @@
 /*
- * Full names (trv_schedule_full_name): the schedule is the same, message by message, without any search for chains. While
- * `searches_forbidden` is set, every function that searches or looks up a chain fails (the linker wraps these
+ * Full names (trv_schedule_full_name): the schedule is the same, message by message, without any search for chains.
+ * While `searches_forbidden` is set, every function that searches or looks up a chain fails (the linker wraps these
  * functions). The quick tier compares all ranks of small tori and a few ranks of the others.
  */
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /*
- * Limits against the optimum: the transmission of the limit is never more than the minimum time of a collective whose data
- * are divided arbitrarily finely and which has no start-up, and equals it on rings, tori, lines and meshes without cuts.
- * The optimum follows from theorems, by trying all sets of ranks or all partitions:
+ * Limits against the optimum: the transmission of the limit is never more than the minimum time of a collective whose
+ * data are divided arbitrarily finely and which has no start-up, and equals it on rings, tori, lines and meshes without
+ * cuts. The optimum follows from theorems, by trying all sets of ranks or all partitions:
  *
  *   broadcast, reduce          max over all sets S with the root of m / capacity out of S (Edmonds 1973)
  *   scatter, gather            the same, with the blocks of the ranks outside S (Ford and Fulkerson 1956)
@@ -71,7 +71,7 @@ static double limit(const net_t *net, trv_collective_t collective, int root)
     return fmax(found.sets_ns, found.links_ns) / (double)bytes;
 }
 
-/* ---- Optima -------------------------------------------------------------------------------------------------------- */
+/* ---- Optima ------------------------------------------------------------------------------------------------------ */
 
 /* The capacity from the ranks of a set to the others, or in the other direction. */
 static double out_of(const net_t *net, unsigned set, bool reverse)
@@ -160,7 +160,7 @@ static double optimum(const net_t *net, trv_collective_t collective, int root)
     return optimum_of_sets(net, collective, root);
 }
 
-/* ---- Tests --------------------------------------------------------------------------------------------------------- */
+/* ---- Tests ------------------------------------------------------------------------------------------------------- */
 
 static const trv_collective_t collectives[] = {TRV_ALLREDUCE, TRV_REDUCE_SCATTER, TRV_ALLGATHER, TRV_BROADCAST,
                                                TRV_REDUCE,    TRV_SCATTER,        TRV_GATHER,    TRV_ALLTOALL};

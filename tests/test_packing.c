@@ -1,7 +1,7 @@
 /*
  * Packing of spanning trees: on small networks with random cuts there are as many trees as the smallest number of links
- * that enter a set of ranks without the root, which is found by trying all sets; every tree spans the network, and no link
- * belongs to two trees or is cut.
+ * that enter a set of ranks without the root, which is found by trying all sets; every tree spans the network, and no
+ * link belongs to two trees or is cut.
  */
 #include <setjmp.h>
 #include <stdarg.h>

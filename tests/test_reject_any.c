@@ -52,8 +52,8 @@ static void expect_rejection(trv_schedule_t *schedule, const char *text, const c
     assert_true(strlen(verdict.fault) > 20);
 }
 
-/* Schedules that only cover have redundant messages, and so has a broadcast by scatter and allgather: the allgather also
- * sends blocks to the root, which has all. */
+/* Schedules that only cover have redundant messages, and so has a broadcast by scatter and allgather: the allgather
+ * also sends blocks to the root, which has all. */
 static bool has_redundant_messages(const trv_schedule_t *schedule)
 {
     return trv_schedule_exactness(schedule) == TRV_COVERS ||

@@ -2,9 +2,9 @@
  * Window steps: exact on every ring, no more expensive than the reference's exhaustive search; and schedules made of
  * them.
  *
- * Window steps are executed on displacements. A register's content is an interval lo … hi of displacements from the rank that holds
- * it; a message shifts it by its peer's displacement; a combine must find its sources adjacent, in the order of the
- * ring. An interval as long as the ring holds every rank exactly once.
+ * Window steps are executed on displacements. A register's content is an interval lo … hi of displacements from the
+ * rank that holds it; a message shifts it by its peer's displacement; a combine must find its sources adjacent, in the
+ * order of the ring. An interval as long as the ring holds every rank exactly once.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -387,7 +387,8 @@ static void streams_interleave_with_whole_windows(void **state)
     assert_order("trivance-l", "1", " ");
 }
 
-/* The routed cost is that of the window steps: longest distance times its vectors, summed; a ring of two uses one link. */
+/* The routed cost is that of the window steps: longest distance times its vectors, summed; a ring of two uses one
+ * link. */
 static void routed_cost_equals_growths(void **state)
 {
     (void)state;

@@ -3,6 +3,7 @@
  * commands.
  */
 import table from 'explorer:algorithms';
+import collectives from 'explorer:collectives';
 import { bytesArgument, parseBytes, portText, rateArgument, timeArgument } from './format.js';
 import { readTorus } from './geometry.js';
 
@@ -37,15 +38,15 @@ import { readTorus } from './geometry.js';
 /** The algorithms of the figures: Trivance, then the others, in the order of their colours. */
 const COMPARED = table.filter(one => one.colour).sort((a, b) => Number(a.baseline) - Number(b.baseline) || a.colour - b.colour).map(one => one.family);
 
-/** The collectives by name, with their titles; and those with a root. */
-/** @type {Record<string, string>} */
-export const COLLECTIVES = { allreduce: 'AllReduce', 'reduce-scatter': 'Reduce-Scatter', allgather: 'AllGather', broadcast: 'Broadcast', reduce: 'Reduce', scatter: 'Scatter', gather: 'Gather', alltoall: 'All-to-All' };
-const ROOTED = ['broadcast', 'reduce', 'scatter', 'gather'];
+/** The titles of the collectives, by name. */
+export const COLLECTIVES = Object.fromEntries(collectives.map(one => [one.name, one.title]));
+/** The preposition before the root of those that have one. */
+const ROOTED = new Map(collectives.filter(one => [one.before, one.after].includes('root')).map(one => [one.name, one.after === 'root' ? 'to' : 'from']));
 
 /** @param {{collective: string}} state */
-export const hasRoot = state => ROOTED.includes(state.collective);
+export const hasRoot = state => ROOTED.has(state.collective);
 /** @param {{collective: string, root: number}} state */
-export const titleOf = state => COLLECTIVES[state.collective] + (hasRoot(state) ? ` ${state.collective === 'reduce' || state.collective === 'gather' ? 'to' : 'from'} rank ${state.root}` : '');
+export const titleOf = state => COLLECTIVES[state.collective] + (hasRoot(state) ? ` ${ROOTED.get(state.collective)} rank ${state.root}` : '');
 
 /**
  * Returns the algorithms of a collective.

@@ -8,6 +8,11 @@ declare module 'explorer:worker' {
   export default text;
 }
 
+declare module 'explorer:collectives' { // trivance list --collectives --format=json
+  const table: { name: string, title: string, before: string, after: string, reduces: boolean }[];
+  export default table;
+}
+
 declare module 'explorer:algorithms' { // trivance list --format=json
   const table: { name: string, family: string, title: string, collectives: string[], baseline: boolean, colour: number }[];
   export default table;

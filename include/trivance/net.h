@@ -79,10 +79,11 @@ typedef struct trv_net_options {
     double timeout_s;       /* of any operation, from its start; 0: TRIVANCE_TIMEOUT, else unlimited */
     bool listen_everywhere; /* rank 0 listens on all addresses of its host instead of `address` */
     /* Alternative bootstrap by the broadcast of a launcher or framework: `bootstrap_broadcast` broadcasts the `bytes`
-     * bytes at `data` from rank 0 to all ranks (MPI_Bcast, or set and get of a key-value store). It is called once, also
-     * on ranks with invalid options. Rank 0 then listens on a free port of `address` (NULL: of the first active interface
-     * other than loopback), and generates a random secret; all ranks receive both by the broadcast. It returns 0, or a
-     * negative code, which trv_net_init returns. NULL: all ranks have the address, or PMIx provides it. */
+     * bytes at `data` from rank 0 to all ranks (MPI_Bcast, or set and get of a key-value store). It is called once,
+     * also on ranks with invalid options. Rank 0 then listens on a free port of `address` (NULL: of the first active
+     * interface other than loopback), and generates a random secret; all ranks receive both by the broadcast. It
+     * returns 0, or a negative code, which trv_net_init returns. NULL: all ranks have the address, or PMIx provides
+     * it. */
     int (*bootstrap_broadcast)(void *context, void *data, size_t bytes);
     void *bootstrap_context;
     /* Receives messages that are not errors of this process, for example about refused connections. May be called from
@@ -130,9 +131,9 @@ TRV_API int trv_net_comm_set(trv_net_comm_t *comm, const char *torus, const char
  * size * count elements). All ranks pass the same root, which is one of the communicator's ranks.
  *
  * input == output means in place: for Reduce-Scatter the result is at the start of the buffer; for AllGather, and for
- * gather on the root, rank r's block is read from block r of the output; for scatter on the root, its own block stays in
- * the input. Otherwise the buffers must not overlap. Only the root has an output of reduce and gather, and an input of
- * scatter; the other ranks may pass NULL, and what they pass is not accessed.
+ * gather on the root, rank r's block is read from block r of the output; for scatter on the root, its own block stays
+ * in the input. Otherwise the buffers must not overlap. Only the root has an output of reduce and gather, and an input
+ * of scatter; the other ranks may pass NULL, and what they pass is not accessed.
  *
  * In the first call with an operation signature (collective, type, operation), root and class of sizes on a
  * communicator, rank 0 selects an algorithm and broadcasts its choice; later calls with any count in the class neither
@@ -162,19 +163,21 @@ TRV_API int trv_net_gather(trv_net_comm_t *comm, const void *input, void *output
 /* Rank r receives block r of the input of rank s as block s of its output. */
 TRV_API int trv_net_alltoall(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type);
 
-/* With a size per rank. Counts and displacements are in elements: block r, of rank r, has counts[r] elements and begins at
- * element displacements[r] of a buffer with all blocks; displacements == NULL: one after the other. Blocks of an output
- * must not overlap (TRV_ERR_ARGUMENT). Blocks of 0 elements are not sent. The arrays are copied. In place is as above.
+/* With a size per rank. Counts and displacements are in elements: block r, of rank r, has counts[r] elements and begins
+ * at element displacements[r] of a buffer with all blocks; displacements == NULL: one after the other. Blocks of an
+ * output must not overlap (TRV_ERR_ARGUMENT). Blocks of 0 elements are not sent. The arrays are copied. In place is as
+ * above.
  *
  * All ranks pass the same counts to allgatherv and reduce_scatterv, which execute the schedules of AllGather and
  * Reduce-Scatter; displacements may differ between ranks. Rank 0 selects an algorithm for each class of the size of all
  * blocks together.
  *
  * In the other three no rank knows all sizes. gatherv and scatterv read counts and displacements on the root only, and
- * every rank passes its own count. Each rank sends at most one message to each other rank. Both sides must pass the same
- * length: a difference breaks the net; if one of them is 0, a rank waits until the timeout, or a message remains.
+ * every rank passes its own count. Each rank sends at most one message to each other rank. Both sides must pass the
+ * same length: a difference breaks the net; if one of them is 0, a rank waits until the timeout, or a message remains.
  *
- * Each of these calls may return before other ranks have called it, as broadcast does (for long messages, see there). */
+ * Each of these calls may return before other ranks have called it, as broadcast does (for long messages, see
+ * there). */
 TRV_API int trv_net_allgatherv(trv_net_comm_t *comm, const void *input, void *output, const size_t *counts,
                                const size_t *displacements, trv_type_t type);
 TRV_API int trv_net_reduce_scatterv(trv_net_comm_t *comm, const void *input, void *output, const size_t *counts,
@@ -194,9 +197,8 @@ TRV_API int trv_net_scatterv(trv_net_comm_t *comm, const void *input, const size
 /* Messages between two ranks with the same tag (0 … TRV_NET_TAG_MAX) on the same communicator match in order. The
  * receiver specifies the exact length; a message of another length breaks the net. 0 bytes are allowed. A rank may send
  * to itself if it does not wait for the send before it receives. A send may complete before its receive is posted; at
- * most 64 messages to a rank do so. Messages are sent at once, so receives may be posted in
- * any order; but a send that is more than 64 messages ahead completes only after the messages before it have been
- * received. */
+ * most 64 messages to a rank do so. Messages are sent at once, so receives may be posted in any order; but a send that
+ * is more than 64 messages ahead completes only after the messages before it have been received. */
 #define TRV_NET_TAG_MAX 0x7fffff
 TRV_API int trv_net_send(trv_net_comm_t *comm, const void *data, size_t bytes, int peer, int tag);
 TRV_API int trv_net_receive(trv_net_comm_t *comm, void *data, size_t bytes, int peer, int tag);

@@ -55,8 +55,8 @@ typedef struct trv_planner_choice {
 } trv_planner_choice_t;
 
 /* Finds the fastest schedule for a size. `root` is as in trv_schedule_create_on (trivance/network.h). `network` is
- * initialised with TRV_SIMULATE_DEFAULTS or any other set of options, of which finite buffers, jitter and slow ranks are ignored.
- * Slow and cut links are copied. `constraints` may be NULL.
+ * initialised with TRV_SIMULATE_DEFAULTS or any other set of options, of which finite buffers, jitter and slow ranks
+ * are ignored. Slow and cut links are copied. `constraints` may be NULL.
  *
  * With one queue per link (TRV_FIFO) a call takes milliseconds. With two channels (TRV_DATELINE) the best few
  * candidates are simulated on the whole torus, which takes seconds on thousands of ranks. With lines, slow or cut links
@@ -104,9 +104,9 @@ typedef struct trv_planner_node_choice {
  * in two orders (snake and thirds) on the whole machine with its slow and cut links (`network`), and so are the best
  * candidates for the torus or mesh of a box, in one order, unless their times there are already known. The simulations
  * end when a fixed amount of work is done: about two seconds on 1,024 nodes, where algorithms with as many steps as
- * nodes are left out. `root` is an index in `node`; in the schedule of a choice the root is the position of that node in
- * its order. `constraints` may be NULL. Thread-safe. TRV_ERR_UNSUPPORTED if no schedule is possible, or
- * simulating one would be too much work. */
+ * nodes are left out. `root` is an index in `node`; in the schedule of a choice the root is the position of that node
+ * in its order. `constraints` may be NULL. Thread-safe. TRV_ERR_UNSUPPORTED if no schedule is possible, or simulating
+ * one would be too much work. */
 TRV_API int trv_planner_nodes(const trv_torus_t *machine, int nodes, const int *node, trv_collective_t collective,
                               int root, uint64_t vector_bytes, const trv_simulate_options_t *network,
                               const trv_planner_constraints_t *constraints, int capacity,

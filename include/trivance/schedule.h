@@ -49,6 +49,11 @@ typedef enum trv_collective {
     TRV_ALLTOALL
 } trv_collective_t;
 
+/* "reduce-scatter", as in commands and files, and "Reduce-Scatter", as in sentences. NULL: there is no such
+ * collective. */
+TRV_API const char *trv_collective_name(trv_collective_t collective);
+TRV_API const char *trv_collective_title(trv_collective_t collective);
+
 /* The relabellings of the ranks that map the schedule's messages onto themselves. */
 typedef enum trv_symmetry {
     TRV_SYMMETRY_NONE,

@@ -1,7 +1,7 @@
 /*
  * Trivance for MPI programs: AllReduce, Reduce-Scatter, AllGather, Broadcast, Reduce, Scatter, Gather, All-to-All and
- * Barrier with MPI's argument order, and plans that are created once and run many times. Link libtrivance_mpi_openmpi or
- * libtrivance_mpi_mpich, whichever MPI the program is built with.
+ * Barrier with MPI's argument order, and plans that are created once and run many times. Link libtrivance_mpi_openmpi
+ * or libtrivance_mpi_mpich, whichever MPI the program is built with.
  *
  * Return values: MPI_SUCCESS or an MPI error class (MPI_ERR_BUFFER, MPI_ERR_ARG, …), with the reason as a sentence in
  * trv_last_error(). The communicator's error handler is not called, and no error aborts the program.
@@ -62,8 +62,8 @@ TRV_API int TRV_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dataty
 
 /* As MPI_Bcast, MPI_Reduce, MPI_Gather, MPI_Scatter and MPI_Alltoall, MPI_IN_PLACE included, with the same rules.
  * Arguments that MPI ignores on a rank are not read. On a torus without lines and slow links one decision serves all
- * roots, and each rank prepares the schedule of a root in the first call with that root; the communicator keeps those of
- * 128 roots. Otherwise each root has its own decision. MPI_ERR_ROOT: the communicator has no such root. */
+ * roots, and each rank prepares the schedule of a root in the first call with that root; the communicator keeps those
+ * of 128 roots. Otherwise each root has its own decision. MPI_ERR_ROOT: the communicator has no such root. */
 TRV_API int TRV_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm);
 TRV_API int TRV_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
                        MPI_Comm comm);
@@ -220,8 +220,8 @@ TRV_API int TRV_Gather_plan_create(MPI_Count count, MPI_Datatype datatype, int r
 TRV_API int TRV_Scatter_plan_create(MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, TRV_Plan *plan);
 
 /* A plan of a given schedule (trv_schedule_create, trv_explicit_create, …), the same one on all ranks. The schedule
- * determines the collective and the root; count is that of the vector for AllReduce, Broadcast and Reduce, of a block for
- * the others. Ranks without input or output may pass NULL for it when the plan is started. The schedule must
+ * determines the collective and the root; count is that of the vector for AllReduce, Broadcast and Reduce, of a block
+ * for the others. Ranks without input or output may pass NULL for it when the plan is started. The schedule must
  * outlive the plan and should have passed trv_verify: an incorrect one causes wrong results or a run that never ends.
  * MPI_ERR_ARG: its torus has another number of ranks. MPI_ERR_OP: the operation does not commute, or is not idempotent
  * and the schedule adds contributions twice. MPI_ERR_TYPE: the type has gaps. */

@@ -87,8 +87,8 @@ static bool all_equal(const Sizes &sizes)
 
 /* ---- Reduce-Scatter ---------------------------------------------------------------------------------------------- */
 
-/* The results of several outputs are contiguous, in their order. `sizes`: the elements of each rank's part; if empty, the
- * parts are equal. */
+/* The results of several outputs are contiguous, in their order. `sizes`: the elements of each rank's part; if empty,
+ * the parts are equal. */
 WorkPtr Group::scatter_sum(const char *call, c10d::OpType type, Tensors outputs, const at::Tensor &whole,
                            const Sizes &sizes, const Reduction &reduction, Milliseconds timeout)
 {

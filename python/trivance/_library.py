@@ -17,11 +17,9 @@ from ._progress import CALLBACK, run
 #: Of this package, and so of the libraries that it works with. The release sets it with that of the project.
 __version__ = "0.3.0"
 
-COLLECTIVES = ("allreduce", "reduce-scatter", "allgather", "broadcast", "reduce", "scatter", "gather", "alltoall")
-#: Collectives in which data is combined; with one block of the vector for each rank; and with a root.
+#: Collectives in which data is combined; and with one block of the vector for each rank.
 REDUCING = ("allreduce", "reduce-scatter", "reduce")
 BLOCKED = ("reduce-scatter", "allgather", "scatter", "gather", "alltoall")
-ROOTED = ("broadcast", "reduce", "scatter", "gather")
 SYMMETRIES = ("none", "parity", "translation")
 ORDERS = ("snake", "thirds", "rows")
 
@@ -244,7 +242,7 @@ CORE: Dict[Any, str] = {
     c.c_int64: "schedule_units P, blocks_count P",
     c.c_char_p: """last_error, version, schedule_name P, algorithm_name P, algorithm_family P, algorithm_title P,
         algorithm_source P, algorithm_sizes P, algorithm_use P, algorithm_steps_formula P, algorithm_bytes_formula P,
-        algorithm_parameters P""",
+        algorithm_parameters P, collective_name i, collective_title i""",
     c.c_void_p: "algorithm_at i, algorithm_find s",
     c.POINTER(Torus): "schedule_torus P",
     None: """torus_coordinates PiP, algorithm_paper_cost PPP, schedule_destroy P, step_clear P, blocks_list PP,
@@ -289,6 +287,18 @@ def _open() -> Tuple[Any, Any]:
 
 
 lib, formats = _open()
+
+
+def _names(function: Callable[[int], Optional[bytes]]) -> Tuple[str, ...]:
+    """The names of a table of the library, in its order."""
+    found: List[str] = []
+    while (name := function(len(found))) is not None:
+        found.append(name.decode())
+    return tuple(found)
+
+
+#: "reduce-scatter", and "Reduce-Scatter" at the same place.
+COLLECTIVES, TITLES = _names(lib.collective_name), _names(lib.collective_title)
 
 
 # ---- Calls -----------------------------------------------------------------------------------------------------------

@@ -19,7 +19,8 @@ struct trv_algorithm {
     const char *source, *sizes, *steps_formula, *bytes_formula;
     const char *parameters; /* syntax of the parameters in a name, "G[xG...]"; NULL: the algorithm has none */
     bool latency_optimal;
-    /* Bit c: supports collective c. TRV_TREE_COLLECTIVES: those of every set of spanning trees. 0: AllReduce, and Reduce-Scatter and AllGather unless `latency_optimal`. */
+    /* Bit c: supports collective c. TRV_TREE_COLLECTIVES: those of every set of spanning trees. 0: AllReduce, and
+     * Reduce-Scatter and AllGather unless `latency_optimal`. */
     unsigned collectives;
     /* Every message crosses one link, which the algorithm chooses itself: any connected network is supported. During
      * `create`, schedule->network is the network. */

@@ -19,10 +19,12 @@
 
 #include "algorithms/builders/flow_paths.h"
 #include "algorithms/collector.h"
+#include "algorithms/name_numbers.h"
 #include "algorithms/registry.h"
 #include "base/error.h"
 
 #define STREAMS_MAX 16
+#define RANKS_MAX   32768 /* of an intact network whose paths are candidates: they are found in about 0.4 s */
 
 typedef struct tables {
     trv_paths_t paths;
@@ -32,16 +34,12 @@ typedef struct tables {
 
 static int read_streams(const char *text, int *streams)
 {
-    char *end = NULL;
+    static const int max[] = {STREAMS_MAX};
     *streams = 2;
-    if (!text)
-        return TRV_OK;
-    const long read = *text >= '0' && *text <= '9' ? strtol(text, &end, 10) : 0;
-    if (!end || *end || read < 1 || read > STREAMS_MAX)
+    if (!trv_name_numbers_read(text, 1, max, streams))
         return trv_fail(TRV_ERR_ARGUMENT,
                         "balanced-paths: '%.40s' is not a number of streams from 1 to %d; for example balanced-paths:4",
                         text, STREAMS_MAX);
-    *streams = (int)read;
     return TRV_OK;
 }
 
@@ -150,6 +148,8 @@ static int balanced_paths_candidates(const trv_collector_t *collector)
 {
     const double ranks = collector->torus->ranks;
     trv_paths_t paths;
+    if (ranks > RANKS_MAX && collector->network->slow_links == 0) /* trees support it, too */
+        return TRV_OK;
     int rc = find_paths(collector->network, collector->collective, collector->root, &paths);
     if (rc)
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;

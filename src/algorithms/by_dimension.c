@@ -5,8 +5,8 @@
  *              step 1   3 <- 0 -> 2
  *
  * An all-to-all sends each block the shortest way, as the direct algorithm does, in far fewer messages: sum of (a - 1)
- * instead of n - 1. Streams start in every dimension; on even sizes mirrored ones reach the opposite rank the other way,
- * so that all links carry the same load.
+ * instead of n - 1. Streams start in every dimension; on even sizes mirrored ones reach the opposite rank the other
+ * way, so that all links carry the same load.
  * Streams: D, or 2D with an even size.   Steps: sum of floor(a/2).   Exact: yes.   Symmetry: translation (all-to-all).
  */
 #include "algorithms/builders/dimension_tree.h"

@@ -18,8 +18,8 @@
  * `hops` is the sum over the steps of the hops of the longest message. `load` is the sum over the steps of the load of
  * the busiest link for which a stream waits, as a fraction of the vector. If that is the load of one stream, and the
  * other streams' messages use the links while it waits for its latencies, `busy` is the load of the link by all
- * streams; the time is then at least busy * vector / bandwidth, and longer with `queues`. A stream waits for the overheads of its own messages
- * and, as long as the other streams execute the same step, of theirs. */
+ * streams; the time is then at least busy * vector / bandwidth, and longer with `queues`. A stream waits for the
+ * overheads of its own messages and, as long as the other streams execute the same step, of theirs. */
 typedef struct trv_model {
     double steps, hops, load, busy;
     double messages, waits; /* messages that a rank sends; number of message overheads for which a stream waits */

@@ -73,7 +73,8 @@ static void schedule_adapt(trv_schedule_t *schedule, const trv_algorithm_t *algo
         schedule->messages_per_port *= 2;
 }
 
-/* Creates the rows that are lines. An algorithm for any network finds its own way around cuts, which are only checked. */
+/* Creates the rows that are lines. An algorithm for any network finds its own way around cuts, which are only
+ * checked. */
 static int create_rows(trv_schedule_t *schedule, const trv_algorithm_t *algorithm, double avoid)
 {
     const trv_network_t *network = schedule->network;

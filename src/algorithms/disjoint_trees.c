@@ -4,9 +4,9 @@
  *
  * A torus whose sides are at least 3 has 2D of them, so that long broadcasts and reduces take m / (2D b): the limit.
  * Around cuts and on meshes there are as many as paths without common links lead to every rank. Every message crosses
- * one link, so any connected network is supported; slow links are left out if the trees are faster without them. Several
- * streams on every tree hide the alpha of a step. An AllReduce
- * uses every link of a tree in both directions, for which spanning-trees is better.
+ * one link, so any connected network is supported; slow links are left out if the trees are faster without them.
+ * Several streams on every tree hide the alpha of a step. An AllReduce uses every link of a tree in both directions,
+ * for which spanning-trees is better.
  * Name: disjoint-trees[:CHUNKS[:STREAMS]], by default 16 chunks and 2 streams on every tree.
  * Steps: depth of the deepest tree + chunks - 1.   Exact, consistent: yes.   Symmetry: none.
  */
@@ -16,6 +16,7 @@
 
 #include "algorithms/builders/packing.h"
 #include "algorithms/collector.h"
+#include "algorithms/name_numbers.h"
 #include "algorithms/registry.h"
 #include "base/error.h"
 
@@ -29,21 +30,17 @@ typedef struct options {
 /* Reads "CHUNKS[:STREAMS]". */
 static int read_options(const char *text, options_t *options)
 {
-    char *end = NULL;
-    *options = (options_t){.chunks = 16, .streams = 2};
-    if (!text)
-        return TRV_OK;
-    const long chunks = *text >= '0' && *text <= '9' ? strtol(text, &end, 10) : 0;
-    const bool more = end && *end == ':' && end[1] >= '0' && end[1] <= '9';
-    const long streams = more ? strtol(end + 1, &end, 10) : options->streams;
-    if (!end || *end || chunks < 1 || chunks > CHUNKS_MAX || streams < 1 || streams > STREAMS_MAX)
-        return trv_fail(
-            TRV_ERR_ARGUMENT,
-            "disjoint-trees: '%.40s' is not a number of chunks from 1 to %d and, after a colon, of streams on "
-            "every tree from 1 to %d; for example disjoint-trees:64:4",
-            text, CHUNKS_MAX, STREAMS_MAX);
-    *options = (options_t){(int)chunks, (int)streams};
-    return TRV_OK;
+    static const int max[] = {CHUNKS_MAX, STREAMS_MAX};
+    int value[] = {16, 2};
+    const bool valid = trv_name_numbers_read(text, 2, max, value);
+    *options = (options_t){.chunks = value[0], .streams = value[1]};
+    return valid
+               ? TRV_OK
+               : trv_fail(
+                     TRV_ERR_ARGUMENT,
+                     "disjoint-trees: '%.40s' is not a number of chunks from 1 to %d and, after a colon, of streams on "
+                     "every tree from 1 to %d; for example disjoint-trees:64:4",
+                     text, CHUNKS_MAX, STREAMS_MAX);
 }
 
 static int directions_of(trv_collective_t collective)

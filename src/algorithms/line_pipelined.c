@@ -22,12 +22,12 @@
  * Sizes: any.   Streams: 2D.   Steps: (S-1) a + 2 * sum of (a-1) for S chunks, and those for which sums wait.
  * Exact: yes.   Consistent: yes, each block is summed up once.   Symmetry: none; on rings alone translation.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "algorithms/builders/line_pipeline.h"
 #include "algorithms/line_pipelined_candidates.h"
+#include "algorithms/name_numbers.h"
 #include "algorithms/registry.h"
 #include "base/error.h"
 #include "torus/torus.h"
@@ -209,16 +209,12 @@ static int pipelined_axes(const trv_schedule_t *schedule, int stream, trv_axis_t
 
 static int pipelined_parse(const char *parameters, const trv_torus_t *torus, int *chunks)
 {
-    char *end = NULL;
-    errno = 0;
-    const long number = *parameters >= '0' && *parameters <= '9' ? strtol(parameters, &end, 10) : 0;
     const int max = TRV_PIPELINE_BLOCKS_MAX / torus->ranks;
-    if (errno || number < 1 || *end || number > max)
+    if (!trv_name_numbers_read(parameters, 1, &max, chunks))
         return trv_fail(TRV_ERR_ARGUMENT,
                         "line-pipelined divides the vector into 1 to %d chunks on %d ranks, for example "
                         "line-pipelined:16, not into '%.40s'",
                         max, torus->ranks, parameters);
-    *chunks = (int)number;
     return TRV_OK;
 }
 

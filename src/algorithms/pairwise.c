@@ -1,6 +1,6 @@
 /*
- * Pairwise, a baseline: an all-to-all in which every rank sends directly to one other rank in each step, in step k to the
- * k-th after it in the order of the ranks.
+ * Pairwise, a baseline: an all-to-all in which every rank sends directly to one other rank in each step, in step k to
+ * the k-th after it in the order of the ranks.
  * Streams: 1.   Steps: n-1.   Exact: yes.   Symmetry: translation.
  */
 #include <stdlib.h>

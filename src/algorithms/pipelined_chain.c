@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "algorithms/builders/spanning.h"
+#include "algorithms/name_numbers.h"
 #include "algorithms/registry.h"
 #include "base/error.h"
 #include "torus/torus.h"
@@ -16,15 +17,11 @@
 
 static int read_chunks(const char *text, int *chunks)
 {
-    char *end = NULL;
+    static const int max[] = {CHUNKS_MAX};
     *chunks = 16;
-    if (!text)
-        return TRV_OK;
-    const long value = *text >= '0' && *text <= '9' ? strtol(text, &end, 10) : 0;
-    if (!end || *end || value < 1 || value > CHUNKS_MAX)
+    if (!trv_name_numbers_read(text, 1, max, chunks))
         return trv_fail(TRV_ERR_ARGUMENT, "chain: '%.40s' is not a number of chunks from 1 to %d; for example chain:64",
                         text, CHUNKS_MAX);
-    *chunks = (int)value;
     return TRV_OK;
 }
 

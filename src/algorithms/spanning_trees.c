@@ -1,7 +1,8 @@
 /*
- * Spanning trees: an AllReduce over trees that share the links of a connected network evenly. Each tree carries its part
- * of the vector in chunks: a chunk is reduced up the tree to the tree's centre, and distributed from there; it crosses
- * every link of the tree once in each direction, at the same time as other chunks cross it in the other direction.
+ * Spanning trees: an AllReduce over trees that share the links of a connected network evenly. Each tree carries its
+ * part of the vector in chunks: a chunk is reduced up the tree to the tree's centre, and distributed from there; it
+ * crosses every link of the tree once in each direction, at the same time as other chunks cross it in the other
+ * direction.
  *
  *   0───1───2     0   1───2     0───1   2
  *       │         │   │             │   │
@@ -9,7 +10,8 @@
  *       │             │   │         │   │        times, so that the time is 11/16 m / b; the limit is 2/3 m / b
  *   6───7───8     6───7   8     6───7───8
  *
- * Every message crosses one link, so any connected network is supported: meshes, slow links, and networks with cut links.
+ * Every message crosses one link, so any connected network is supported: meshes, slow links, and networks with cut
+ * links.
  * Name: spanning-trees[:CHUNKS[:TREES]], by default 64 chunks and 16 trees.
  * Steps: twice the depth of the deepest tree + chunks - 1.   Exact, consistent: yes.   Symmetry: none.
  */
@@ -17,12 +19,12 @@
 #include <stdlib.h>
 
 #include "algorithms/builders/balanced_trees.h"
+#include "algorithms/name_numbers.h"
 #include "algorithms/registry.h"
 #include "base/error.h"
 
-#define CHUNKS_MAX 4096
-#define TREES_MAX  64
-
+#define CHUNKS_MAX     4096
+#define TREES_MAX      64
 #define TREE_RANKS_MAX 65536 /* ranks of all trees of a candidate, which are found in about 0.3 s */
 
 typedef struct options {
@@ -32,20 +34,16 @@ typedef struct options {
 /* Reads "CHUNKS[:TREES]". */
 static int read_options(const char *text, options_t *options)
 {
-    char *end = NULL;
-    *options = (options_t){.chunks = 64, .trees = 16};
-    if (!text)
-        return TRV_OK;
-    const long chunks = *text >= '0' && *text <= '9' ? strtol(text, &end, 10) : 0;
-    const bool more = end && *end == ':' && end[1] >= '0' && end[1] <= '9';
-    const long trees = more ? strtol(end + 1, &end, 10) : options->trees;
-    if (!end || *end || chunks < 1 || chunks > CHUNKS_MAX || trees < 1 || trees > TREES_MAX)
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "spanning-trees: '%.40s' is not a number of chunks from 1 to %d and, after a colon, of trees "
-                        "from 1 to %d; for example spanning-trees:128:32",
-                        text, CHUNKS_MAX, TREES_MAX);
-    *options = (options_t){(int)chunks, (int)trees};
-    return TRV_OK;
+    static const int max[] = {CHUNKS_MAX, TREES_MAX};
+    int value[] = {64, 16};
+    const bool valid = trv_name_numbers_read(text, 2, max, value);
+    *options = (options_t){.chunks = value[0], .trees = value[1]};
+    return valid
+               ? TRV_OK
+               : trv_fail(TRV_ERR_ARGUMENT,
+                          "spanning-trees: '%.40s' is not a number of chunks from 1 to %d and, after a colon, of trees "
+                          "from 1 to %d; for example spanning-trees:128:32",
+                          text, CHUNKS_MAX, TREES_MAX);
 }
 
 static int spanning_trees_create(trv_schedule_t *schedule)
@@ -95,7 +93,7 @@ static int spanning_trees_candidates(const trv_collector_t *collector)
     static const int trees[] = {4, 16, 32, 64};
     const int ranks = collector->torus->ranks;
     int rc = TRV_OK;
-    for (size_t i = 0; i < sizeof trees / sizeof *trees && !rc && trees[i] * ranks <= TREE_RANKS_MAX; i++) {
+    for (size_t i = 0; i < sizeof trees / sizeof *trees && !rc && ranks <= TREE_RANKS_MAX / trees[i]; i++) {
         trv_tree_edge_t *edge;
         double load;
         rc = trv_balanced_trees_find(collector->network, trees[i], &edge);

@@ -7,8 +7,8 @@
  *   ring of 9, step 0   3 <- 0 -> 6
  *              step 1   2 <- 3 -> 4   8 <- 0 -> 1   5 <- 6 -> 7
  *
- * The reversal is a reduce with joint reductions; with the blocks of subtrees instead of the whole vector it is a scatter
- * or a gather. On a line, ranks beyond an end are left out; the number of steps then depends on the root.
+ * The reversal is a reduce with joint reductions; with the blocks of subtrees instead of the whole vector it is a
+ * scatter or a gather. On a line, ranks beyond an end are left out; the number of steps then depends on the root.
  * Streams: D, stream i starting in dimension i.   Steps: sum of ceil(log3 a).   Exact: yes.   Symmetry: none.
  */
 #include "base/radix.h"
@@ -39,8 +39,8 @@ static int taken_over(int ranks, int reach)
     return two_thirds < least ? least : two_thirds > reach ? reach : two_thirds;
 }
 
-/* The tree in coordinates first … last of a line, from `root`, from level `level` on. In every level a root sends to the
- * middle of the ranks that are taken over on either side. */
+/* The tree in coordinates first … last of a line, from `root`, from level `level` on. In every level a root sends to
+ * the middle of the ranks that are taken over on either side. */
 static void line_edges(int first, int last, int root, int level, int levels, trv_row_edge_t *edge)
 {
     if (first == last)

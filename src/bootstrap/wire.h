@@ -31,8 +31,8 @@ typedef struct trv_reader {
 trv_reader_t trv_reader(const void *data, size_t bytes);
 uint32_t trv_read_number(trv_reader_t *reader);
 double trv_read_real(trv_reader_t *reader);
-/* Returns a pointer to the block within the message; NULL if the block is longer than `bytes_max` bytes or than the rest of
- * the message. */
+/* Returns a pointer to the block within the message; NULL if the block is longer than `bytes_max` bytes or than the
+ * rest of the message. */
 const uint8_t *trv_read_block(trv_reader_t *reader, size_t bytes_max, size_t *bytes);
 /* Copies a text into `size` bytes, terminated by zero. A text that contains zeros or does not fit is an error. */
 void trv_read_text(trv_reader_t *reader, char *text, size_t size);

@@ -7,6 +7,7 @@
 
 #include <trivance/algorithms.h>
 
+#include "base/append.h"
 #include "cli/subcommands.h"
 #include "cli/shared/select.h"
 #include "cli/shared/tool.h"
@@ -15,11 +16,15 @@
 
 #define COLLECTIVES_TEXT_MAX 128
 
+enum { OPTION_COLLECTIVES = CLI_NO_LETTER };
+
 static const cli_option_t option[] = {
     {"collective", 'c', "C",
      "only algorithms for this collective: allreduce, reduce-scatter, allgather, broadcast, reduce, scatter, gather or "
      "alltoall",
      CLI_COLLECTIVE_WORDS},
+    {"collectives", OPTION_COLLECTIVES, NULL,
+     "the collectives instead, and which ranks have a part of the vector before and after", NULL},
     {"format", 'f', "F", "table (default), json or csv", "table json csv"},
     CLI_OPTIONS_END};
 
@@ -28,7 +33,7 @@ const cli_command_t cli_list_command = {
     .summary = "the algorithms: their purpose, tori, costs and guarantees",
     .usage = "[OPTIONS]",
     .about = "Lists the algorithms: name, steps, bytes that a rank sends, guarantees, collectives, supported tori, and "
-             "source.",
+             "source; or the collectives.",
     .option = option,
     .notes =
         "Names ending in -l are latency-optimal (whole vectors, fewest steps), those ending in -b bandwidth-optimal "
@@ -43,7 +48,7 @@ const cli_command_t cli_list_command = {
 
 typedef struct options {
     cli_format_t format;
-    bool filtered;
+    bool collectives, filtered;
     trv_collective_t collective; /* if filtered */
 } options_t;
 
@@ -52,6 +57,10 @@ static int read_option(void *context, int key)
     options_t *options = context;
     if (key == 'f')
         return cli_parse_format(optarg, &options->format);
+    if (key == OPTION_COLLECTIVES) {
+        options->collectives = true;
+        return TRV_OK;
+    }
     options->filtered = true;
     return cli_parse_collective(optarg, &options->collective);
 }
@@ -66,12 +75,9 @@ static const char *format_collectives(const trv_algorithm_t *algorithm, const ch
                                       char text[COLLECTIVES_TEXT_MAX])
 {
     text[0] = '\0';
-    for (int i = 0; i < TRV_COLLECTIVES; i++) {
-        const size_t used = strlen(text);
+    for (int i = 0; i < TRV_COLLECTIVES; i++)
         if (trv_algorithm_has_collective(algorithm, (trv_collective_t)i))
-            snprintf(text + used, COLLECTIVES_TEXT_MAX - used, "%s%s", used ? separator : "",
-                     trv_collective_shapes[i].name);
-    }
+            trv_append(text, COLLECTIVES_TEXT_MAX, "%s%s", *text ? separator : "", trv_collective_shapes[i].name);
     return text;
 }
 
@@ -153,15 +159,36 @@ static void print_families(const options_t *options)
             if (is_listed(options, trv_algorithm_at(j)) &&
                 strcmp(trv_algorithm_family(trv_algorithm_at(j)), family) == 0 &&
                 trv_algorithm_exactness(trv_algorithm_at(j)) == TRV_EXACT) {
-                size_t used = strlen(members);
-                snprintf(members + used, sizeof members - used, "%s%s", count++ ? ", " : "",
-                         trv_algorithm_name(trv_algorithm_at(j)));
+                trv_append(members, sizeof members, "%s%s", count++ ? ", " : "",
+                           trv_algorithm_name(trv_algorithm_at(j)));
             }
         if (count > 1)
             printf("%s%s = the fastest of %s", families++ ? "; " : "\nFamilies: ", family, members);
     }
     if (families)
         puts(".");
+}
+
+static int list_collectives(cli_format_t format)
+{
+    static const cli_column_t column[] = {{"name", "collective", false, 0},
+                                          {"title", "title", false, 0},
+                                          {"before", "before", false, 0},
+                                          {"after", "after", false, 0},
+                                          {"reduces", "reduces", false, 0}};
+    static const char *const holders[] = {[TRV_EVERY_RANK] = "every rank", [TRV_OWNER] = "owner", [TRV_ROOT] = "root"};
+    cli_table_t table;
+    cli_table_begin(&table, stdout, format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());
+    for (int i = 0; i < TRV_COLLECTIVES; i++) {
+        const trv_collective_shape_t *shape = &trv_collective_shapes[i];
+        cli_cell_text(&table, shape->name);
+        cli_cell_text(&table, shape->title);
+        cli_cell_text(&table, holders[shape->before]);
+        cli_cell_text(&table, holders[shape->after]);
+        cli_cell_bool(&table, shape->reduces);
+        cli_row_end(&table);
+    }
+    return cli_table_end(&table);
 }
 
 int cli_list(int argc, char **argv)
@@ -191,6 +218,10 @@ int cli_list(int argc, char **argv)
     if (optind < argc)
         return cli_bad(argv[0], "unexpected argument '%.40s': list takes only options, for example --format=json",
                        argv[optind]);
+    if (options.collectives && options.filtered)
+        return cli_bad(argv[0], "--collectives lists all collectives; leave --collective out");
+    if (options.collectives)
+        return list_collectives(options.format) == TRV_OK ? CLI_OK : cli_bad_last(argv[0]);
 
     cli_table_t table;
     cli_table_begin(&table, stdout, options.format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());

@@ -74,10 +74,8 @@ const cli_command_t cli_run_command = {
     .about =
         "Starts an unmodified MPI program whose collectives (AllReduce, Broadcast, All-to-All and others) Trivance "
         "executes: detects the MPI from the program or the launcher, preloads the matching library and reports it. "
-        "Calls "
-        "that Trivance does not support fall back to the MPI library; without a torus all calls do. The torus is that "
-        "of "
-        "--torus or --topology-file, or the one that Slurm, Fujitsu MPI or PMIx reports.",
+        "Calls that Trivance does not support fall back to the MPI library; without a torus all calls do. The torus is "
+        "that of --torus or --topology-file, or the one that Slurm, Fujitsu MPI or PMIx reports.",
     .option = option,
     .more = setting_options,
     .examples = "trivance run --torus 3x3 -- mpirun -n 9 ./a.out\n"

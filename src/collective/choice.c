@@ -8,6 +8,7 @@
 
 #include "collective/choice.h"
 #include "base/clock.h"
+#include "base/append.h"
 #include "base/error.h"
 
 enum { REPORTED_MS = 1 }; /* planning that takes longer is logged */
@@ -27,10 +28,9 @@ trv_simulate_options_t trv_chooser_simulation(const trv_settings_t *settings, co
 
 void trv_choice_append(trv_choice_t *choice, const char *format, ...)
 {
-    const size_t used = strlen(choice->reason);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(choice->reason + used, sizeof choice->reason - used, format, arguments);
+    trv_append_list(choice->reason, sizeof choice->reason, format, arguments);
     va_end(arguments);
 }
 
@@ -140,8 +140,8 @@ static int find_in_family(const query_t *query, const char *family, trv_planner_
     return code < 0 ? code : found;
 }
 
-/* Appends how the second best algorithm compares with the best one, such as "; trivance-b would take 25 us". The planner
- * decides ties by the number of steps, and then by its order of candidates. */
+/* Appends how the second best algorithm compares with the best one, such as "; trivance-b would take 25 us". The
+ * planner decides ties by the number of steps, and then by its order of candidates. */
 static void append_comparison(const trv_planner_choice_t ranked[2], const trv_time_unit_t *unit, trv_choice_t *choice)
 {
     enum { DIGITS = 4 };

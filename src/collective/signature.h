@@ -1,6 +1,7 @@
 /*
  * Operation signatures: the properties of a call (collective, element size, and how the operation combines) on which
- * the choice of a schedule depends, besides the class of sizes (base/size_class.h).
+ * the choice of a schedule depends, besides the class of sizes (base/size_class.h). Includes the checks of a call's
+ * arguments.
  */
 #ifndef TRIVANCE_COLLECTIVE_SIGNATURE_H
 #define TRIVANCE_COLLECTIVE_SIGNATURE_H
@@ -25,7 +26,7 @@ typedef struct trv_signature {
 /* The signature of a call. A user-defined reduction is treated as neither exact nor idempotent. */
 trv_signature_t trv_signature_of(trv_collective_t collective, const trv_elements_t *elements);
 
-/* Bytes of the whole vector: `count` is all of it for AllReduce, one rank's block for the other collectives. */
+/* Bytes of the whole vector. `count` is that of the vector or, for collectives with blocks, of a block. */
 static inline uint64_t trv_signature_bytes(const trv_signature_t *signature, size_t count, int ranks)
 {
     return (uint64_t)count * signature->element_bytes * trv_collective_blocks(signature->collective, ranks);

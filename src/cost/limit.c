@@ -124,8 +124,8 @@ static double held_outside(trv_holders_t holders, double share, bool has_root)
 }
 
 /* Adds the bound of a set of this many ranks. out, in: the capacities of the links that leave and enter it, at most
- * `links` links each. Data that leave are held inside before and outside after: the product is the part of the vector for
- * all combinations of holders except owner and owner, which no collective has. */
+ * `links` links each. Data that leave are held inside before and outside after: the product is the part of the vector
+ * for all combinations of holders except owner and owner, which no collective has. */
 static void limits_add_set(limits_t *l, double ranks, bool has_root, double links, double out, double in)
 {
     const double share = ranks / l->torus->ranks, vectors = l->shape->exchanges ? ranks * (1 - share) : 1;

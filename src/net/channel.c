@@ -1,6 +1,7 @@
 /*
  * The executor's transport over libfabric (transport/fabric). A run that fails on one rank breaks the net on all ranks.
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -107,15 +108,22 @@ int trv_channel_limit(trv_channel_t *channel)
     return channel->run ? TRV_OK : trv_fail_memory();
 }
 
-int trv_channel_test(trv_channel_t *channel)
+int trv_channel_complete(trv_channel_t *channel, int code)
 {
     const trv_net_comm_t *comm = channel->comm;
-    int rc = 1;
+    int rc = code;
+    trv_channel_unregister(channel, 0);
+    trv_channel_unregister(channel, 1);
     for (int r = 0; channel->run && rc > 0 && r < comm->size; r++) {
         channel->awaited_rank = r;
         rc = trv_flow_test_run(comm->net, &channel->run[r], trv_member(comm, r));
     }
     return rc;
+}
+
+void trv_channel_describe(const trv_channel_t *channel, char *text, size_t size)
+{
+    snprintf(text, size, "rank %d has not received earlier calls", trv_member(channel->comm, channel->awaited_rank));
 }
 
 void trv_channel_clear(trv_channel_t *channel)

@@ -43,7 +43,8 @@ typedef struct call {
     const size_t *counts, *displacements;
 } call_t;
 
-/* Finds or creates the state of a signature, and makes it the most recently used. *created is true if it was created. */
+/* Finds or creates the state of a signature, and makes it the most recently used. *created is true if it was
+ * created. */
 static int entry_find(trv_net_comm_t *comm, const call_t *call, uint64_t bytes, trv_net_entry_t **found, bool *created)
 {
     const bool reduces = trv_collective_shape(call->collective)->reduces;
@@ -67,18 +68,24 @@ static int entry_find(trv_net_comm_t *comm, const call_t *call, uint64_t bytes, 
     return TRV_OK;
 }
 
+/* The size of a call: the bytes of the whole vector and, for blocks of different sizes, their totals. */
+typedef struct call_size {
+    uint64_t bytes;
+    trv_block_totals_t totals;
+} call_size_t;
+
 /* Takes an instance of the signature; starts the decision if the signature is new. */
-static int instance_take(trv_net_comm_t *comm, const call_t *call, uint64_t bytes, trv_instance_t **taken)
+static int instance_take(trv_net_comm_t *comm, const call_t *call, const call_size_t *size, trv_instance_t **taken)
 {
     trv_net_entry_t *entry;
     bool created;
-    int rc = entry_find(comm, call, bytes, &entry, &created);
+    int rc = entry_find(comm, call, trv_size_class(size->bytes), &entry, &created);
     if (rc == TRV_OK)
         rc = trv_instance_take(entry, taken);
     if (rc < 0)
         return rc;
     if (call->unequal)
-        rc = trv_instance_set_blocks(*taken, call->counts, call->displacements);
+        rc = trv_instance_set_blocks(*taken, call->counts, call->displacements, &size->totals);
     if (rc == TRV_OK && created)
         rc = trv_net_entry_decide(entry);
     if (rc < 0)
@@ -86,45 +93,40 @@ static int instance_take(trv_net_comm_t *comm, const call_t *call, uint64_t byte
     return rc;
 }
 
-/* Checks counts and buffers. Sets *bytes to those of the whole vector. */
-static int check_sizes(const trv_net_comm_t *comm, const call_t *call, uint64_t *bytes)
+/* Checks counts and buffers, and computes the size. */
+static int call_check_size(const trv_net_comm_t *comm, const call_t *call, call_size_t *size)
 {
-    const trv_block_sizes_t sizes = {.collective = call->collective,
-                                     .rank = comm->rank,
-                                     .ranks = comm->size,
-                                     .is_root = comm->rank == call->root,
-                                     .element_size = trv_elements_size(&call->elements),
-                                     .count = call->counts,
-                                     .displacement = call->displacements};
-    size_t largest, extent;
+    const trv_block_sizes_t blocks = {.collective = call->collective,
+                                      .rank = comm->rank,
+                                      .ranks = comm->size,
+                                      .is_root = comm->rank == call->root,
+                                      .element_size = trv_elements_size(&call->elements),
+                                      .count = call->counts,
+                                      .displacement = call->displacements};
     if (!call->unequal) {
-        *bytes = trv_net_vector_bytes(comm, call->collective, &call->elements, call->count);
+        size->bytes = trv_net_vector_bytes(comm, call->collective, &call->elements, call->count);
         return trv_net_check_buffers(comm, call->collective, call->root, &call->elements, call->count, call->input,
                                      call->output);
     }
-    int rc = trv_blocks_check(&sizes, NULL, &largest, &extent);
-    if (rc == TRV_OK)
-        rc = trv_blocks_check_buffers(&sizes, extent, call->input, call->output);
-    *bytes = 0;
-    for (int r = 0; rc == TRV_OK && r < comm->size; r++)
-        *bytes += (uint64_t)call->counts[r] * sizes.element_size;
-    return rc;
+    const int rc = trv_blocks_check(&blocks, NULL, &size->totals);
+    size->bytes = (uint64_t)size->totals.all * blocks.element_size;
+    return rc < 0 ? rc : trv_blocks_check_buffers(&blocks, size->totals.extent, call->input, call->output);
 }
 
 static int collective_start(trv_net_comm_t *comm, const call_t *call, trv_instance_t **started)
 {
-    uint64_t bytes = 0;
+    call_size_t size = {.bytes = 0};
     int rc = trv_comm_check(comm);
     if (rc == TRV_OK)
         rc = trv_collective_check(call->collective, call->root, comm->size);
     if (rc == TRV_OK)
         rc = trv_elements_check(call->collective, &call->elements);
     if (rc == TRV_OK)
-        rc = check_sizes(comm, call, &bytes);
+        rc = call_check_size(comm, call, &size);
     if (rc < 0)
         return rc;
     pthread_mutex_lock(&comm->lock);
-    rc = instance_take(comm, call, trv_size_class(bytes), started);
+    rc = instance_take(comm, call, &size, started);
     const uint64_t inner = trv_collective_tag(false, atomic_fetch_add(&comm->calls, 1));
     pthread_mutex_unlock(&comm->lock);
     if (rc < 0)

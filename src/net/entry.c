@@ -1,7 +1,7 @@
 /*
- * State of an operation signature and root on a communicator: the decision on its algorithm, and a pool of prepared plans. Rank
- * 0 makes the decision and sends it in a separate broadcast, which is part of the first request with this signature.
- * Later requests use the decision, and a plan from the pool.
+ * State of an operation signature and root on a communicator: the decision on its algorithm, and a pool of prepared
+ * plans. Rank 0 makes the decision and sends it in a separate broadcast, which is part of the first request with this
+ * signature. Later requests use the decision, and a plan from the pool.
  */
 #include <limits.h>
 #include <stddef.h>
@@ -191,8 +191,8 @@ static int instance_create_plan(trv_instance_t *instance)
                            &instance->channel.transport, &options);
 }
 
-/* On a communicator of one rank every collective copies its input to its output. With blocks of different sizes, the one
- * block may be at a displacement, in the input of a Reduce-Scatter or in the output of an AllGather. */
+/* On a communicator of one rank every collective copies its input to its output. With blocks of different sizes, the
+ * one block may be at a displacement, in the input of a Reduce-Scatter or in the output of an AllGather. */
 static int instance_copy(const trv_instance_t *instance)
 {
     const trv_collective_shape_t *shape = trv_collective_shape(instance->entry->collective);
@@ -214,7 +214,7 @@ static size_t instance_bytes(const trv_instance_t *instance, trv_holders_t holde
     const trv_net_comm_t *comm = entry->comm;
     const size_t size = trv_elements_size(&entry->elements);
     if (entry->unequal)
-        return (holders == TRV_OWNER ? instance->counts[comm->rank] : instance->extent) * size;
+        return (holders == TRV_OWNER ? instance->counts[comm->rank] : instance->totals.extent) * size;
     return instance->count * size * trv_blocks_held(entry->collective, holders, comm->size, comm->rank == entry->root);
 }
 
@@ -226,7 +226,7 @@ static int instance_start(trv_instance_t *instance)
     if (rc < 0 || instance->only_create)
         return rc;
     instance->started = true;
-    instance->channel.run_bytes = entry->unequal ? instance->total * trv_elements_size(&entry->elements)
+    instance->channel.run_bytes = entry->unequal ? instance->totals.all * trv_elements_size(&entry->elements)
                                                  : trv_net_vector_bytes(entry->comm, entry->collective,
                                                                         &entry->elements, instance->count);
     rc = trv_channel_register(&instance->channel, 0, instance->input, instance_bytes(instance, shape->before));
@@ -260,10 +260,7 @@ static int instance_advance(struct trv_net_request *request)
     rc = trv_plan_test(instance->plan);
     if (rc == 0)
         return 0;
-    trv_channel_unregister(&instance->channel, 0);
-    trv_channel_unregister(&instance->channel, 1);
-    if (rc > 0)
-        rc = trv_channel_test(&instance->channel);
+    rc = trv_channel_complete(&instance->channel, rc);
     instance->sent = true;
     return rc < 0 ? trv_net_break(net, rc) : rc;
 }
@@ -273,8 +270,7 @@ static void instance_describe(const struct trv_net_request *request, char *text,
     const trv_instance_t *instance = instance_of(request);
     trv_net_entry_t *entry = instance->entry;
     if (instance->sent) {
-        snprintf(text, size, "rank %d has not received earlier calls",
-                 trv_member(request->comm, instance->channel.awaited_rank));
+        trv_channel_describe(&instance->channel, text, size);
         return;
     }
     if (instance->started && instance->plan) {
@@ -314,7 +310,8 @@ void trv_instance_give(trv_instance_t *instance)
     trv_net_entry_release(entry);
 }
 
-int trv_instance_set_blocks(trv_instance_t *instance, const size_t *counts, const size_t *displacements)
+int trv_instance_set_blocks(trv_instance_t *instance, const size_t *counts, const size_t *displacements,
+                            const trv_block_totals_t *totals)
 {
     const size_t n = (size_t)instance->entry->comm->size;
     if (!instance->counts && !(instance->counts = malloc(2 * n * sizeof *counts)))
@@ -323,12 +320,7 @@ int trv_instance_set_blocks(trv_instance_t *instance, const size_t *counts, cons
     instance->displacements = displacements ? instance->counts + n : NULL;
     if (displacements)
         memcpy(instance->displacements, displacements, n * sizeof *displacements);
-    instance->total = instance->extent = 0;
-    for (size_t r = 0; r < n; r++) {
-        const size_t end = (displacements ? displacements[r] : instance->total) + counts[r];
-        instance->total += counts[r];
-        instance->extent = counts[r] > 0 && end > instance->extent ? end : instance->extent;
-    }
+    instance->totals = *totals;
     return TRV_OK;
 }
 

@@ -5,7 +5,6 @@
  */
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -46,10 +45,7 @@ static int exchange_advance(struct trv_net_request *request)
     if (rc == 0)
         return 0;
     exchange->sent = true;
-    trv_channel_unregister(&exchange->channel, 0);
-    trv_channel_unregister(&exchange->channel, 1);
-    if (rc > 0)
-        rc = trv_channel_test(&exchange->channel);
+    rc = trv_channel_complete(&exchange->channel, rc);
     return rc < 0 ? trv_net_break(request->comm->net, rc) : rc;
 }
 
@@ -57,8 +53,7 @@ static void exchange_describe(const struct trv_net_request *request, char *text,
 {
     const exchange_t *exchange = exchange_of(request);
     if (exchange->sent)
-        snprintf(text, size, "rank %d has not received earlier calls",
-                 trv_member(request->comm, exchange->channel.awaited_rank));
+        trv_channel_describe(&exchange->channel, text, size);
     else
         trv_direct_describe_as(exchange->direct, request->comm->member, text, size);
 }
@@ -120,17 +115,15 @@ static int exchange_take(trv_net_comm_t *comm, exchange_t **taken)
  * direct_start reports. */
 static size_t buffer_bytes(const trv_direct_blocks_t *blocks, size_t count, int ranks, size_t size)
 {
-    const size_t elements_max = SIZE_MAX / 4 / size;
-    size_t extent = 0, at = 0;
-    for (int r = 0; blocks->count && r < ranks; r++) {
-        const size_t begin = blocks->displacement ? blocks->displacement[r] : at;
-        if (blocks->count[r] > elements_max || (blocks->count[r] > 0 && begin > elements_max - blocks->count[r]))
-            return 0;
-        at = begin + blocks->count[r];
-        extent = blocks->count[r] > 0 && at > extent ? at : extent;
-    }
+    trv_range_t place = {0, 0};
+    size_t extent = 0;
     if (!blocks->count)
-        extent = count <= elements_max ? count : 0;
+        return count <= SIZE_MAX / 4 / size ? count * size : 0;
+    for (int r = 0; r < ranks; r++) {
+        if (trv_block_place(blocks->count, blocks->displacement, r, size, &place) < 0)
+            return 0;
+        extent = blocks->count[r] > 0 && place.end > extent ? place.end : extent;
+    }
     return extent * size;
 }
 

@@ -12,8 +12,8 @@
  * Decisions and the runs of collectives with a root, or with blocks of different sizes, are counted separately, because
  * neither may be delayed by messages that are not received before them, nor by each other. A run counts once for each
  * rank to which it sends, whatever the number of its messages, but HALF times if its vector (in a direct exchange: its
- * message) is long, because the receiver buffers unexpected messages; it completes when all its messages are sent and it
- * is within the window. Other collectives need no flow control: no rank can be more than one call ahead of another,
+ * message) is long, because the receiver buffers unexpected messages; it completes when all its messages are sent and
+ * it is within the window. Other collectives need no flow control: no rank can be more than one call ahead of another,
  * because the result of a call depends on all ranks.
  */
 #include <stdlib.h>
@@ -75,7 +75,8 @@ static void flow_free_credits(trv_flow_t *flow, bool all)
     }
 }
 
-/* Counts a message or run received from the peer, with its weight of at most HALF, and sends a credit after every HALF. */
+/* Counts a message or run received from the peer, with its weight of at most HALF, and sends a credit after every
+ * HALF. */
 static int flow_count_received(trv_net_t *net, trv_flow_t *flow, int peer, unsigned weight)
 {
     const uint64_t before = flow->received / HALF;

@@ -155,8 +155,8 @@ void trv_request_init(struct trv_net_request *request, trv_net_comm_t *comm, con
                       int (*advance)(struct trv_net_request *), void (*done)(struct trv_net_request *));
 /* Makes the request active: from now on any thread may advance it. */
 void trv_request_begin(struct trv_net_request *request);
-/* Makes progress until the request has ended (waits), or once. If it has ended, *ended is true, the request is no longer
- * active, and its code is returned. */
+/* Makes progress until the request has ended (waits), or once. If it has ended, *ended is true, the request is no
+ * longer active, and its code is returned. */
 int trv_request_progress(struct trv_net_request *request, bool waits, bool *ended);
 /* Advances each active request once. */
 void trv_requests_advance(trv_net_t *net);
@@ -187,8 +187,8 @@ typedef struct trv_flow_run {
 
 /* Called before every message of the run, whose vector has `bytes`, to or from the peer is posted. */
 int trv_flow_post_run(trv_net_t *net, trv_flow_run_t *run, size_t bytes, bool sends, int peer);
-/* Called when all messages of the run have completed. Returns 1 when flow control permits the run to complete, 0 before,
- * or an error. */
+/* Called when all messages of the run have completed. Returns 1 when flow control permits the run to complete, 0
+ * before, or an error. */
 int trv_flow_test_run(trv_net_t *net, trv_flow_run_t *run, int peer);
 /* Called when no operation is pending any more. */
 void trv_flow_free(trv_net_t *net);
@@ -238,8 +238,11 @@ typedef struct trv_channel {
 void trv_channel_init(trv_channel_t *channel, trv_net_comm_t *comm);
 /* Enables flow control, for collectives whose runs may complete on a rank before others have begun them. */
 int trv_channel_limit(trv_channel_t *channel);
-/* Returns 1 when flow control permits the run, whose messages have completed, to complete; 0 before, or an error. */
-int trv_channel_test(trv_channel_t *channel);
+/* Ends a run of the executor that returned `code`: unregisters the buffers, and returns an error, or 1 when flow control
+ * permits the run to complete, and 0 before; it is then called again. */
+int trv_channel_complete(trv_channel_t *channel, int code);
+/* Describes as text for which rank that waits. */
+void trv_channel_describe(const trv_channel_t *channel, char *text, size_t size);
 void trv_channel_clear(trv_channel_t *channel);
 /* trv_plan_options_t.scratch_allocate; the context is a channel. */
 void *trv_channel_scratch(void *channel, size_t bytes);
@@ -260,8 +263,7 @@ typedef struct trv_instance {
     void *output;
     size_t count;
     size_t *counts, *displacements; /* of blocks of different sizes: copies of the caller's; else NULL */
-    size_t extent;                  /* elements of a buffer that contains these blocks */
-    size_t total;                   /* elements of these blocks */
+    trv_block_totals_t totals;      /* of these blocks */
 } trv_instance_t;
 
 /* Content of the broadcast with which rank 0 of the communicator distributes its decision. */
@@ -307,7 +309,8 @@ void trv_net_entry_release(trv_net_entry_t *entry);
 int trv_instance_take(trv_net_entry_t *entry, trv_instance_t **instance);
 void trv_instance_give(trv_instance_t *instance);
 /* Sets the sizes of the next run, for blocks of different sizes. The arrays are copied; displacements may be NULL. */
-int trv_instance_set_blocks(trv_instance_t *instance, const size_t *counts, const size_t *displacements);
+int trv_instance_set_blocks(trv_instance_t *instance, const size_t *counts, const size_t *displacements,
+                            const trv_block_totals_t *totals);
 /* Begin the request of the instance: to run the collective on these buffers, or to create the plan for runs with this
  * count. */
 void trv_instance_begin(trv_instance_t *instance, uint64_t inner, const void *input, void *output, size_t count);

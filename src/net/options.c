@@ -198,9 +198,9 @@ static int address_decode(char record[BOOTSTRAP_BYTES], trv_bootstrap_options_t 
     return TRV_OK;
 }
 
-/* Exchanges the address of rank 0 by the caller's `bootstrap_broadcast`. All ranks take part, also after an error (`rc`,
- * with its message as the last error), because the other ranks wait in the broadcast. ranks_known: the rank and the number
- * of ranks are valid, so that a bootstrap can be opened. All ranks return an error of rank 0. */
+/* Exchanges the address of rank 0 by the caller's `bootstrap_broadcast`. All ranks take part, also after an error
+ * (`rc`, with its message as the last error), because the other ranks wait in the broadcast. ranks_known: the rank and
+ * the number of ranks are valid, so that a bootstrap can be opened. All ranks return an error of rank 0. */
 static int bootstrap_by_broadcast(trv_net_t *net, const trv_net_options_t *options, trv_bootstrap_options_t *bootstrap,
                                   char address[256], bool ranks_known, int rc)
 {

@@ -24,8 +24,8 @@ static bool is_uniform(const trv_candidates_t *list)
     return list->network.torus.lines == 0 && list->network.slow_links == 0;
 }
 
-/* Adds a candidate that is always considered, if it exists on the network and at most `distinct_max` of its ranks must be
- * simulated. */
+/* Adds a candidate that is always considered, if it exists on the network and at most `distinct_max` of its ranks must
+ * be simulated. */
 static int add_named(trv_candidates_t *list, const char *name, int distinct_max)
 {
     trv_candidate_t candidate = {.always = true};

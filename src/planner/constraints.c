@@ -4,10 +4,10 @@
 #include "planner/constraints.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/append.h"
 #include "base/error.h"
 
 #define NAMES_MAX 3 /* excluded candidates that an error message names per constraint */
@@ -84,23 +84,11 @@ int trv_constraints_allow(const trv_planner_constraints_t *constraints, const tr
 
 /* ---- Error messages ---------------------------------------------------------------------------------------------- */
 
-typedef struct sentence {
-    size_t used;
-    char text[1024];
-} sentence_t;
+#define SENTENCE_MAX 1024
 
-static void sentence_append(sentence_t *sentence, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void sentence_append(sentence_t *sentence, const char *format, ...)
-{
-    va_list values;
-    va_start(values, format);
-    vsnprintf(sentence->text + sentence->used, sizeof sentence->text - sentence->used, format, values);
-    va_end(values);
-    sentence->used = strlen(sentence->text);
-}
-
-static int sentence_append_excluded(sentence_t *sentence, const trv_planner_constraints_t *constraints, int rule,
-                                    const trv_candidates_t *list, uint64_t vector_bytes)
+/* Appends the names of the candidates that a rule excludes. */
+static int append_excluded(char sentence[SENTENCE_MAX], const trv_planner_constraints_t *constraints, int rule,
+                           const trv_candidates_t *list, uint64_t vector_bytes)
 {
     char name[80];
     int excluded = 0;
@@ -113,20 +101,20 @@ static int sentence_append_excluded(sentence_t *sentence, const trv_planner_cons
         if (list->candidate[i].by_name || !(broken >> rule & 1))
             continue;
         if (excluded == 0)
-            sentence_append(sentence, "%s%s excludes ", sentence->used ? "; " : "", name);
+            trv_append(sentence, SENTENCE_MAX, "%s%s excludes ", *sentence ? "; " : "", name);
         if (excluded < NAMES_MAX)
-            sentence_append(sentence, "%s%s", excluded ? ", " : "", list->candidate[i].name);
+            trv_append(sentence, SENTENCE_MAX, "%s%s", excluded ? ", " : "", list->candidate[i].name);
         excluded++;
     }
     if (excluded > NAMES_MAX)
-        sentence_append(sentence, " and %d more", excluded - NAMES_MAX);
+        trv_append(sentence, SENTENCE_MAX, " and %d more", excluded - NAMES_MAX);
     return TRV_OK;
 }
 
 int trv_constraints_fail(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
                          trv_candidate_t *candidate, uint64_t vector_bytes)
 {
-    sentence_t sentence = {0, ""};
+    char sentence[SENTENCE_MAX] = "";
     char name[80];
     unsigned broken;
     int rc = find_broken(constraints, list, candidate, vector_bytes, &broken);
@@ -135,21 +123,21 @@ int trv_constraints_fail(const trv_planner_constraints_t *constraints, const trv
     for (int rule = 0; rule < RULES; rule++)
         if (broken >> rule & 1) {
             name_rule(constraints, rule, name, sizeof name);
-            sentence_append(&sentence, "%s%s", sentence.used ? ", " : "", name);
+            trv_append(sentence, sizeof sentence, "%s%s", *sentence ? ", " : "", name);
         }
-    return trv_fail(TRV_ERR_UNSUPPORTED, "%s violates the constraints: %s", candidate->name, sentence.text);
+    return trv_fail(TRV_ERR_UNSUPPORTED, "%s violates the constraints: %s", candidate->name, sentence);
 }
 
 int trv_constraints_fail_all(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
                              uint64_t vector_bytes)
 {
-    sentence_t sentence = {0, ""};
+    char sentence[SENTENCE_MAX] = "";
     char torus[TRV_TORUS_TEXT_MAX];
     for (int rule = 0; rule < RULES; rule++) {
-        int rc = sentence_append_excluded(&sentence, constraints, rule, list, vector_bytes);
+        int rc = append_excluded(sentence, constraints, rule, list, vector_bytes);
         if (rc)
             return rc;
     }
     return trv_fail(TRV_ERR_UNSUPPORTED, "no schedule on %s meets all constraints: %s",
-                    trv_torus_format(&list->network.torus, torus, sizeof torus), sentence.text);
+                    trv_torus_format(&list->network.torus, torus, sizeof torus), sentence);
 }

@@ -48,8 +48,9 @@ bool trv_planner_same_algorithm(const char *name, const char *other);
 /* Makes later calls on the planner report their progress to the callback of `network`. */
 void trv_planner_set_progress(trv_planner_t *planner, const trv_simulate_options_t *network);
 
-/* Changes the network's bandwidths, latencies and overheads; the links stay those of the planner's creation. The planner
- * then makes the same choices as a new one, with less work, because it keeps its candidates and their simulators. */
+/* Changes the network's bandwidths, latencies and overheads; the links stay those of the planner's creation. The
+ * planner then makes the same choices as a new one, with less work, because it keeps its candidates and their
+ * simulators. */
 int trv_planner_set_network(trv_planner_t *planner, const trv_simulate_options_t *network);
 
 /* The time that a model estimates. */

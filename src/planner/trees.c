@@ -33,7 +33,7 @@ int trv_tree_planner_create(trv_planner_t *planner, const trv_simulate_options_t
     return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
 }
 
-/* ---- One candidate ------------------------------------------------------------------------------------------------- */
+/* ---- One candidate ----------------------------------------------------------------------------------------------- */
 
 /* Finds the candidate with this name, or adds it. Returns its index, or an error. */
 static int find_or_add(trv_candidates_t *list, const char *name)
@@ -76,8 +76,8 @@ static int count_messages(const trv_ranking_t *ranking, const char *name, double
     return rc;
 }
 
-/* Times a candidate, by a simulation or, if it has too many messages, by the estimate; without one (NAN) it is then left
- * out, unless there is no other candidate yet. `messages`: their number, or 0 if it is not known. */
+/* Times a candidate, by a simulation or, if it has too many messages, by the estimate; without one (NAN) it is then
+ * left out, unless there is no other candidate yet. `messages`: their number, or 0 if it is not known. */
 static int examine(trv_ranking_t *ranking, int candidate, double messages, double estimate_ns)
 {
     trv_planner_t *planner = ranking->planner;
@@ -116,7 +116,7 @@ static int examine_name(trv_ranking_t *ranking, const char *name, double message
     return candidate < 0 ? candidate : examine(ranking, candidate, messages, estimate_ns);
 }
 
-/* ---- Scatter and allgather ----------------------------------------------------------------------------------------- */
+/* ---- Scatter and allgather --------------------------------------------------------------------------------------- */
 
 /* The fastest tree for the scatter or gather, and its time. */
 static int best_tree(const trv_ranking_t *ranking, const char **best, double *best_ns)
@@ -163,7 +163,7 @@ static int examine_parts(trv_ranking_t *ranking)
     return rc ? rc : parts == TRV_ERR_UNSUPPORTED ? TRV_OK : parts < 0 ? parts : TRV_OK;
 }
 
-/* ---- Candidates with a model --------------------------------------------------------------------------------------- */
+/* ---- Candidates with a model ------------------------------------------------------------------------------------- */
 
 /* Examines the candidates that are best by their models. */
 static int examine_modelled(trv_ranking_t *ranking, int listed)
@@ -191,7 +191,7 @@ static int examine_modelled(trv_ranking_t *ranking, int listed)
     return rc;
 }
 
-/* ---- The ranking --------------------------------------------------------------------------------------------------- */
+/* ---- The ranking ------------------------------------------------------------------------------------------------- */
 
 /* Candidates that depend on the size of the vector keep no simulator, which may be large. */
 static void drop_simulators(trv_candidates_t *list)

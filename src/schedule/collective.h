@@ -74,8 +74,8 @@ static inline bool trv_collective_has_owners(trv_collective_t collective)
     return shape->before == TRV_OWNER || shape->after == TRV_OWNER;
 }
 
-/* Whether the vector consists of one block for each rank, because units have owners or destinations. The count of a call
- * is then that of a block. */
+/* Whether the vector consists of one block for each rank, because units have owners or destinations. The count of a
+ * call is then that of a block. */
 static inline bool trv_collective_has_blocks(trv_collective_t collective)
 {
     return trv_collective_has_owners(collective) || trv_collective_shape(collective)->exchanges;
@@ -87,7 +87,8 @@ static inline size_t trv_collective_blocks(trv_collective_t collective, int rank
     return trv_collective_has_blocks(collective) ? (size_t)ranks : 1;
 }
 
-/* The number of these blocks that a rank has in its input (before) or output (after); `is_root`: the rank is the root. */
+/* The number of these blocks that a rank has in its input (before) or output (after); `is_root`: the rank is the
+ * root. */
 static inline size_t trv_blocks_held(trv_collective_t collective, trv_holders_t holders, int ranks, bool is_root)
 {
     if (holders == TRV_OWNER)

@@ -47,9 +47,9 @@ static int port_along(const trv_torus_t *torus, int from, int to, int d, bool mi
 }
 
 /* The machine's port of a message that leaves by `port` in the schedule. In a box: the same direction of the same
- * dimension, if no link of that route is cut. Otherwise: along the first dimension in which the nodes differ, the shorter
- * way, or the longer one, or along the next dimension: the first of these whose route passes no cut link, or the shorter
- * way along the first dimension if every route passes one. */
+ * dimension, if no link of that route is cut. Otherwise: along the first dimension in which the nodes differ, the
+ * shorter way, or the longer one, or along the next dimension: the first of these whose route passes no cut link, or
+ * the shorter way along the first dimension if every route passes one. */
 static int port_between(const trv_schedule_t *schedule, int from, int to, int port, bool mirrored)
 {
     const trv_torus_t *torus = &schedule->torus;

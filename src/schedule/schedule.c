@@ -144,6 +144,21 @@ int trv_schedule_owner(const trv_schedule_t *schedule, int64_t unit)
     return schedule->owned ? (int)(unit / (trv_schedule_units(schedule) / schedule->torus.ranks)) : -1;
 }
 
+static bool collective_exists(trv_collective_t collective)
+{
+    return (int)collective >= 0 && (int)collective < TRV_COLLECTIVES;
+}
+
+const char *trv_collective_name(trv_collective_t collective)
+{
+    return collective_exists(collective) ? trv_collective_shape(collective)->name : NULL;
+}
+
+const char *trv_collective_title(trv_collective_t collective)
+{
+    return collective_exists(collective) ? trv_collective_shape(collective)->title : NULL;
+}
+
 int trv_schedule_source(const trv_schedule_t *schedule, int rank, int64_t unit)
 {
     const trv_collective_shape_t *shape = trv_schedule_shape(schedule);

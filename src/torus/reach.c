@@ -47,7 +47,8 @@ static void search_run(search_t *search, int from)
         }
 }
 
-/* Finds a node that no route joins with the first one; *other is set to it. Returns 1, 0 if there is none, or an error. */
+/* Finds a node that no route joins with the first one; *other is set to it. Returns 1, 0 if there is none, or an
+ * error. */
 static int find_divided(const trv_network_t *network, int nodes, const int *node, int *other)
 {
     const size_t ranks = (size_t)network->torus.ranks, ports = 2 * (size_t)network->torus.dims;

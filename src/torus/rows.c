@@ -79,8 +79,8 @@ static int rows_fail_two_cuts(const trv_torus_t *torus, const trv_row_t *row, do
 }
 
 /* Sorts the opened rows and merges duplicates: a row is listed twice if both directions of one link are cut. A row that
- * is cut in two is an error unless `allow_split` is true; then a row of a ring begins behind one of its cuts, and a row of
- * a line dimension is omitted. */
+ * is cut in two is an error unless `allow_split` is true; then a row of a ring begins behind one of its cuts, and a row
+ * of a line dimension is omitted. */
 static int rows_merge(trv_rows_t *rows, double avoid, bool allow_split)
 {
     int kept = 0;

@@ -1,6 +1,6 @@
 /*
- * trivance testbed bench: compares the MPI libraries' own collectives with Trivance's, in the same jobs and in turns; or
- * a user's program without the drop-in and with it.
+ * trivance testbed bench: compares the MPI libraries' own collectives with Trivance's, in the same jobs and in turns;
+ * or a user's program without the drop-in and with it.
  */
 #include <errno.h>
 #include <math.h>
@@ -37,8 +37,7 @@ static const cli_option_t option[] =
      {"output", 'o', "DIR", "folder for the files (default testbed)", "DIR"},
      {"mpi", OPTION_MPI, "LIST",
       "openmpi, mpich; default both, if installed; for a program the MPI that it is linked with, required if that "
-      "cannot be "
-      "detected (Python, a script)",
+      "cannot be detected (Python, a script)",
       "openmpi mpich"},
      {"bytes", 'b', "LIST",
       "or ranges, for example 1K:64M:x4; default 8,1K,8K,32K,64K,512K, on a ring of 9 also 4M; of vectors of blocks, "
@@ -63,12 +62,12 @@ const cli_command_t cli_testbed_bench_command = {
     .about =
         "Creates a testbed for every torus, checks it, and measures a collective on it by the algorithms of both MPI "
         "libraries and by Trivance, as trivance bench --turns does: in one job, in turns, from a common start to the "
-        "end of the last rank. Prints tables; writes rows (testbed.csv) and, where python3 has the package "
-        "trivance and matplotlib, plots. Needs "
-        "root and, with the defaults, three hours of an otherwise idle machine.\n\n"
-        "With a PROGRAM, which may be any unmodified MPI program, it starts that program instead, "
-        "in turns without the drop-in and with it, and reports the time from MPI_Init to MPI_Finalize, how much of "
-        "it is spent in MPI_Allreduce, and the ratio. Writes program.csv and what the program prints.",
+        "end of the last rank. Prints tables; writes rows (testbed.csv) and, where python3 has the package trivance "
+        "and "
+        "matplotlib, plots. Needs root and, with the defaults, three hours of an otherwise idle machine.\n\n"
+        "With a PROGRAM, which may be any unmodified MPI program, it starts that program instead, in turns without the "
+        "drop-in and with it, and reports the time from MPI_Init to MPI_Finalize, how much of it is spent in "
+        "MPI_Allreduce, and the ratio. Writes program.csv and what the program prints.",
     .option = option,
     .repeated = "slow-link cut",
     .notes = "Exit status: 0 success, 1 a testbed was not faithful, 2 bad input or a machine that cannot emulate.",
@@ -117,24 +116,6 @@ static int read_tori(const char *text, options_t *options)
     return code;
 }
 
-static int read_collectives(const char *text, options_t *options)
-{
-    bool chosen[TRV_COLLECTIVES] = {false};
-    char item[32];
-    int more;
-    while ((more = trv_next_item(&text, "collectives", item, sizeof item)) > 0) {
-        trv_collective_t collective;
-        if (cli_parse_collective(item, &collective) < 0)
-            return TRV_ERR_ARGUMENT;
-        chosen[collective] = true;
-    }
-    options->collectives = 0;
-    for (int c = 0; c < TRV_COLLECTIVES; c++)
-        if (chosen[c])
-            options->collective[options->collectives++] = (trv_collective_t)c;
-    return more;
-}
-
 static int read_mpis(const char *text, options_t *options)
 {
     char item[16];
@@ -175,7 +156,7 @@ static int take_option(void *context, int key)
     options_t *options = context;
     switch (key) {
     case OPTION_TORUS: return read_tori(optarg, options);
-    case OPTION_COLLECTIVE: return read_collectives(optarg, options);
+    case OPTION_COLLECTIVE: return cli_parse_collectives(optarg, options->collective, &options->collectives);
     case OPTION_MPI: return read_mpis(optarg, options);
     case OPTION_RENDEZVOUS: return read_mode(optarg, options);
     case OPTION_SLOW_LINK: return cli_links_add_slow(&options->links, optarg);

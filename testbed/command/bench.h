@@ -117,10 +117,6 @@ int cli_bench_run_program(const char *command, cli_bench_job_t *job, const char 
 /* Fills in predicted_ns if the algorithm is known. */
 int cli_bench_predict(cli_bench_job_t *job);
 
-/* The types of the sums: of integers and doubles; of doubles only if the collective does not reduce. Returns their
- * number. */
-int cli_bench_types(const cli_bench_job_t *job, const char *const **type);
-
 /* The index of the MPI library's fastest algorithm for a size; -1 if none was measured. */
 int cli_bench_best_own(const cli_bench_job_t *job, int size);
 /* "MPICH, torus 9 of 50 Mb/s and 2 ms, rendezvous off": the title of the job's table. Returns `text`. */

@@ -38,8 +38,8 @@ static void add(cli_bench_job_t *job, const char *name, int type)
     snprintf(job->algorithms + used, sizeof job->algorithms - used, ",%s%s", name, elements[type].words);
 }
 
-/* The type for which an algorithm is correct: idempotent operations if it only covers; doubles if it is consistent, or if
- * the collective does not reduce. */
+/* The type for which an algorithm is correct: idempotent operations if it only covers; doubles if it is consistent, or
+ * if the collective does not reduce. */
 static int type_for(const cli_bench_job_t *job, const trv_algorithm_t *algorithm)
 {
     const bool covers = trv_algorithm_exactness(algorithm) == TRV_COVERS;

@@ -47,12 +47,13 @@ static const cli_bench_cell_t *cell_of(const cli_bench_job_t *job, int size, con
     return NULL;
 }
 
-int cli_bench_types(const cli_bench_job_t *job, const char *const **type)
+/* The types of the sums by auto and planned. A collective that does not reduce has only the last one. */
+static const char *const types[] = {"int", "double"};
+enum { TYPES = sizeof types / sizeof types[0] };
+
+static int first_type(const cli_bench_job_t *job)
 {
-    static const char *const all[] = {"int", "double"};
-    const bool reduces = trv_collective_shape(job->collective)->reduces;
-    *type = reduces ? all : all + 1;
-    return reduces ? 2 : 1;
+    return trv_collective_shape(job->collective)->reduces ? 0 : TYPES - 1;
 }
 
 /* ---- Tables ------------------------------------------------------------------------------------------------------ */
@@ -74,8 +75,7 @@ static int print_cells(const cli_bench_job_t *job, bool ratios)
 {
     static char title[CLI_BENCH_SERIES_MAX][CLI_BENCH_NAME_MAX + 8];
     cli_column_t column[CLI_COLUMNS_MAX] = {{NULL, "bytes", true, 0}};
-    const char *const *type;
-    const int types = cli_bench_types(job, &type);
+    const int first = first_type(job);
     int shown[CLI_COLUMNS_MAX], columns = 1;
     for (int r = 0; r < job->series_count && columns < CLI_COLUMNS_MAX - 2; r++)
         if (!ratios || !job->series[r].own) {
@@ -85,8 +85,8 @@ static int print_cells(const cli_bench_job_t *job, bool ratios)
         }
     int cells = columns;
     if (!ratios) {
-        for (int i = 0; i < types; i++)
-            column[columns++] = (cli_column_t){NULL, types == 1 ? "gain" : i == 0 ? "gain int" : "gain dbl", true, 0};
+        for (int i = first; i < TYPES; i++)
+            column[columns++] = (cli_column_t){NULL, first > 0 ? "gain" : i == 0 ? "gain int" : "gain dbl", true, 0};
     }
     cli_table_t table;
     cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, columns, cli_stdout_is_terminal());
@@ -101,8 +101,8 @@ static int print_cells(const cli_bench_job_t *job, bool ratios)
                                           : cell->median_ns / 1e6,
                           2);
         }
-        for (int i = 0; i < types && !ratios; i++)
-            cli_cell_real(&table, gain(job, s, cell_of(job, s, "auto", type[i])), 2);
+        for (int i = first; i < TYPES && !ratios; i++)
+            cli_cell_real(&table, gain(job, s, cell_of(job, s, "auto", types[i])), 2);
         cli_row_end(&table);
     }
     return cli_table_end(&table);
@@ -175,7 +175,6 @@ int cli_bench_print(const cli_bench_job_t *job, bool compare)
 
 static void print_summary_row(cli_table_t *table, const cli_bench_job_t *job, int size)
 {
-    static const char *const type[] = {"int", "double"};
     char torus[TRV_TORUS_TEXT_MAX], bytes[TRV_BYTES_TEXT_MAX];
     int own = cli_bench_best_own(job, size);
     cli_cell_text(table, trv_collective_shape(job->collective)->name);
@@ -185,8 +184,8 @@ static void print_summary_row(cli_table_t *table, const cli_bench_job_t *job, in
     cli_cell_text(table, trv_format_bytes(job->bytes[size], bytes));
     cli_cell_text(table, own < 0 ? "" : job->series[own].name);
     cli_cell_real(table, own < 0 ? NAN : job->cell[size][own].median_ns / 1e6, 2);
-    for (int i = 0; i < 2; i++) {
-        const cli_bench_cell_t *cell = cell_of(job, size, "auto", type[i]);
+    for (int i = 0; i < TYPES; i++) {
+        const cli_bench_cell_t *cell = cell_of(job, size, "auto", types[i]);
         cli_cell_text(table, cell && cell->measured ? cell->served_by : "");
         cli_cell_real(table, cell && cell->measured ? cell->median_ns / 1e6 : NAN, 2);
         cli_cell_real(table, gain(job, size, cell), 2);

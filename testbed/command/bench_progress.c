@@ -4,6 +4,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/host/mpi_start.h"
@@ -61,30 +62,37 @@ static void reach(cli_bench_progress_t *progress, double done_ns)
     progress->done_ns = done_ns > progress->done_ns ? done_ns : progress->done_ns;
 }
 
-/* Reads the collective, the size and the algorithm of a row, whose operation may be empty. */
-static bool read_row(const char *line, char collective[32], unsigned long long *bytes, char algorithm[16])
+/* Columns of the rows, which trivance bench writes as CSV; and the bytes of a cell that are read. */
+enum { COLLECTIVE_COLUMN = 0, BYTES_COLUMN = 6, ALGORITHM_COLUMN = 8, CELL_MAX = 32 };
+
+/* Copies a cell of a row, without what exceeds `text`. */
+static void read_cell(const char *line, int column, char text[CELL_MAX])
 {
-    return sscanf(line, "%31[^,],%*[^,],%*[^,],%*[^,],,%*[^,],%llu,%*[^,],%15[^,]", collective, bytes, algorithm) ==
-               3 ||
-           sscanf(line, "%31[^,],%*[^,],%*[^,],%*[^,],%*[^,],%*[^,],%llu,%*[^,],%15[^,]", collective, bytes,
-                  algorithm) == 3;
+    for (; *line && column > 0; column--) {
+        line += strcspn(line, ",");
+        line += *line == ',';
+    }
+    snprintf(text, CELL_MAX, "%.*s", (int)strcspn(line, ",\n"), line);
 }
 
 /* The number of sizes that are measured; -1: the job has not begun to measure. The rows of a size appear together. */
 static int read_sizes(const cli_bench_progress_t *progress)
 {
     const cli_bench_job_t *job = progress->job;
-    char line[2048], algorithm[16], collective[32];
-    unsigned long long bytes;
+    char line[2048], collective[CELL_MAX], bytes[CELL_MAX], algorithm[CELL_MAX];
     int sizes = -1;
     FILE *file = fopen(progress->rows, "re");
-    while (file && fgets(line, sizeof line, file))
-        if (read_row(line, collective, &bytes, algorithm) &&
-            strcmp(collective, trv_collective_shape(job->collective)->name) == 0) {
+    while (file && fgets(line, sizeof line, file)) {
+        read_cell(line, COLLECTIVE_COLUMN, collective);
+        read_cell(line, BYTES_COLUMN, bytes);
+        read_cell(line, ALGORITHM_COLUMN, algorithm);
+        if (strcmp(collective, trv_collective_shape(job->collective)->name) == 0 && *algorithm) {
             sizes = sizes < 0 ? 0 : sizes;
-            while (strcmp(algorithm, "exchange") != 0 && sizes < job->sizes && job->bytes[sizes] == bytes)
+            while (strcmp(algorithm, "exchange") != 0 && sizes < job->sizes &&
+                   job->bytes[sizes] == strtoull(bytes, NULL, 10))
                 sizes++;
         }
+    }
     if (file)
         fclose(file);
     return sizes;

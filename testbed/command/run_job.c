@@ -396,9 +396,8 @@ const cli_command_t cli_testbed_run_command = {
     .usage = "[--mpi=M] [--drop-in] [OPTIONS] -- PROGRAM [ARGUMENTS]",
     .about =
         "Starts an unmodified MPI program, or a program of libtrivance_net, with one rank on every node of the testbed "
-        "that is "
-        "up. With --drop-in Trivance is preloaded and set to the torus of the testbed. The exit status is that of the "
-        "program.",
+        "that is up. With --drop-in Trivance is preloaded and set to the torus of the testbed. The exit status is that "
+        "of the program.",
     .option = option,
     .examples = "trivance testbed run -- ./program\n"
                 "TRIVANCE_DEBUG=info trivance testbed run --drop-in -- ./program\n"

@@ -134,6 +134,7 @@ static void test_keys(void **state)
                 "name,parameters,family,title,variant,steps,bytes,exact,consistent,symmetry,sizes,source,use,baseline,"
                 "colour,collectives",
                 "trivance-list.1");
+    expect_keys("list --collectives --format=json", "name,title,before,after,reduces", "trivance-list.1");
     expect_keys("verify 9 3x3 -c all --format=json",
                 "torus,algorithm,chosen_for,collective,verdict,consistent,ranks,blocks,messages,method,seconds,"
                 "fault_rank,fault_stream,fault_step,fault_block,reason",
@@ -195,6 +196,15 @@ static void test_list(void **state)
         assert_true(trv_algorithm_has_collective(trv_algorithm_find(name), TRV_ALLTOALL));
         const json_t *last = json_object_get(entry, "collectives");
         assert_string_equal(json_string_value(json_array_get(last, json_array_size(last) - 1)), "alltoall");
+    }
+    json_decref(array);
+    array = tool_json("list --collectives --format=json");
+    assert_int_equal(json_array_size(array), TRV_ALLTOALL + 1);
+    json_array_foreach(array, i, entry)
+    {
+        assert_string_equal(json_string_value(json_object_get(entry, "name")), trv_collective_name((trv_collective_t)i));
+        assert_string_equal(json_string_value(json_object_get(entry, "title")),
+                            trv_collective_title((trv_collective_t)i));
     }
     json_decref(array);
     tool_t tool = tool_run("list", NULL);

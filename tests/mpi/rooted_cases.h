@@ -28,8 +28,8 @@ typedef struct rooted_case {
 #define NO_COUNT  (-77)
 
 /* Avoids two defects of MPICH 4.0, which plain programs meet as well; to be called before MPI_Init. A large Allgatherv
- * fails if the extents of the receive type differ between ranks, unless whole blocks are sent; a large Reduce_scatter in
- * place copies between overlapping buffers, unless it halves recursively. */
+ * fails if the extents of the receive type differ between ranks, unless whole blocks are sent; a large Reduce_scatter
+ * in place copies between overlapping buffers, unless it halves recursively. */
 static void avoid_defects_of_mpich(void)
 {
     setenv("MPIR_CVAR_ALLGATHERV_PIPELINE_MSG_SIZE", "-1", 1);

@@ -1,6 +1,6 @@
 /*
- * A program for any number of ranks: AllReduce, Reduce-Scatter and AllGather with many counts and types, in place and out
- * of place, blocking and non-blocking; plans, communicators, messages, threads. All results are compared with the
+ * A program for any number of ranks: AllReduce, Reduce-Scatter and AllGather with many counts and types, in place and
+ * out of place, blocking and non-blocking; plans, communicators, messages, threads. All results are compared with the
  * expected ones. rooted.c tests the other collectives.
  */
 #include <pthread.h>

@@ -9,7 +9,7 @@ compared=0
 export TRIVANCE_PROVIDER=${TRIVANCE_PROVIDER-tcp}
 while [ $compared -lt "$calls" ]; do
     ranks=$((2 + seed % 15))
-    part=$((calls / 4 / ranks < 1000 ? calls / 4 / ranks : 1000))
+    part=$((calls / 4 < 1000 ? calls / 4 : 1000))
     line=$(timeout 300 "$trivance" launch -n $ranks -- "$program" $part $seed) ||
         { echo "soak.sh: failed with SEED=$seed, $ranks ranks, TRIVANCE_PROVIDER=$TRIVANCE_PROVIDER: $line"; exit 1; }
     echo "$line"

@@ -1,6 +1,6 @@
 /*
- * Start of a job by the option `bootstrap_broadcast`, with the ranks as threads of one process. If an option is invalid on
- * one rank, or the ranks have different address formats, all ranks fail with the same sentence.
+ * Start of a job by the option `bootstrap_broadcast`, with the ranks as threads of one process. If an option is invalid
+ * on one rank, or the ranks have different address formats, all ranks fail with the same sentence.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,8 @@
 /*
  * A program for any number of ranks: collectives with a size per rank, with random sizes that include zeros, one rank
  * with everything and nothing at all; in place, not blocking, on tori and on a part of the ranks; runs ahead of other
- * ranks; and invalid calls, after which the next one succeeds. All ranks compute all sizes from the same random numbers.
+ * ranks; and invalid calls, after which the next one succeeds. All ranks compute all sizes from the same random
+ * numbers.
  */
 #include <stdbool.h>
 #include <string.h>

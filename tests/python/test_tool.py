@@ -5,6 +5,7 @@ import random
 import pytest
 
 import trivance as tv
+from trivance import _library as L
 
 from conftest import EXHAUSTIVE
 
@@ -204,6 +205,14 @@ ASKED = (ask_simulate, ask_plan, ask_cost, ask_verify, ask_export, ask_file, ask
 def test_same_as_the_tool(number, tool, tmp_path):
     question, ask = Question(number), ASKED[number % len(ASKED)]
     ask(question, tool, tmp_path) if ask is ask_file else ask(question, tool)
+
+
+def test_collectives(tool):
+    rows = tool.json("list", "--collectives")
+    assert [(row["name"], row["title"]) for row in rows] == list(zip(L.COLLECTIVES, L.TITLES))
+    assert L.REDUCING == tuple(row["name"] for row in rows if row["reduces"])
+    owned = [row["name"] for row in rows if "owner" in (row["before"], row["after"])]
+    assert L.BLOCKED == (*owned, "alltoall")
 
 
 def test_table_of_algorithms(tool):

@@ -18,11 +18,15 @@ static int rank_in(MPI_Comm comm)
     return rank;
 }
 
-static int leader_of(MPI_Comm comm)
+/* World rank of the first rank; of an intercommunicator, of the first of the local or the remote group. */
+static int leader_of(MPI_Comm comm, bool remote)
 {
     MPI_Group group, world;
     int first = 0, leader;
-    MPI_Comm_group(comm, &group); /* the local group of an intercommunicator */
+    if (remote)
+        MPI_Comm_remote_group(comm, &group);
+    else
+        MPI_Comm_group(comm, &group);
     MPI_Comm_group(MPI_COMM_WORLD, &world);
     MPI_Group_translate_ranks(group, 1, &first, world, &leader);
     MPI_Group_free(&group);
@@ -163,7 +167,8 @@ void comms_make(comms_t *comms, int slot, draw_t *draw)
     at->comm = make(comms, from->comm, kind, drawn, &at->inter);
     if (at->comm == MPI_COMM_NULL)
         return;
-    at->leader = leader_of(at->comm);
+    at->leader = leader_of(at->comm, false);
+    at->giver_leader = leader_of(at->comm, at->inter);
     comms->made++;
 }
 

@@ -12,7 +12,8 @@
 typedef struct comm {
     MPI_Comm comm;
     bool inter;
-    int leader; /* world rank of the first rank, or of the local group's first */
+    int leader;       /* world rank of the first rank, or of the local group's first */
+    int giver_leader; /* the same of the group that contributes to the results: of the remote group, if there is one */
 } comm_t;
 
 typedef struct comms {

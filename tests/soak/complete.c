@@ -1,6 +1,6 @@
 /*
  * Completes requests by MPI_Wait one at a time, MPI_Test in turns, MPI_Waitall, MPI_Waitany or MPI_Testsome, or by four
- * threads that wait and test.
+ * threads that wait and test. Of these Trivance has TRV_Wait and TRV_Test.
  */
 #include "complete.h"
 
@@ -11,7 +11,7 @@
 
 /* The part of the requests that one thread completes: every fourth. */
 typedef struct share {
-    MPI_Request *request;
+    request_t *request;
     int count, first;
 } share_t;
 
@@ -21,13 +21,13 @@ static void *wait_for_share(void *context)
     for (int i = share->first; i < share->count; i += THREADS) {
         int done = 0;
         while (share->first % 2 && !done)
-            MPI_Test(&share->request[i], &done, MPI_STATUS_IGNORE);
-        MPI_Wait(&share->request[i], MPI_STATUS_IGNORE); /* no effect on a completed request */
+            request_test(&share->request[i], &done);
+        request_wait(&share->request[i]); /* no effect on a completed request */
     }
     return NULL;
 }
 
-static bool complete_beside(MPI_Request *request, int count, MPI_Comm home)
+static bool complete_beside(request_t *request, int count, MPI_Comm home)
 {
     pthread_t thread[THREADS];
     share_t share[THREADS];
@@ -46,25 +46,39 @@ static bool complete_beside(MPI_Request *request, int count, MPI_Comm home)
     return sum == ranks;
 }
 
-static void test_in_turns(MPI_Request *request, int count)
+static void test_in_turns(request_t *request, int count)
 {
     for (int left = 1; left > 0;) {
         left = 0;
         for (int i = 0; i < count; i++) {
             int done;
-            MPI_Test(&request[i], &done, MPI_STATUS_IGNORE);
+            request_test(&request[i], &done);
             left += !done;
         }
     }
 }
 
-static void wait_any(MPI_Request *request, int count)
+static void wait_in_turns(request_t *request, int count)
+{
+    for (int i = 0; i < count; i++)
+        request_wait(&request[i]);
+}
+
+#ifndef SOAK_TRV
+
+static void wait_all(request_t *request, int count)
+{
+    MPI_Status status[REQUESTS_MAX];
+    MPI_Waitall(count, request, status);
+}
+
+static void wait_any(request_t *request, int count)
 {
     for (int left = count, at; left > 0; left--)
         MPI_Waitany(count, request, &at, MPI_STATUS_IGNORE);
 }
 
-static void test_some(MPI_Request *request, int count)
+static void test_some(request_t *request, int count)
 {
     int at[REQUESTS_MAX], done;
     MPI_Status status[REQUESTS_MAX];
@@ -72,10 +86,11 @@ static void test_some(MPI_Request *request, int count)
         MPI_Testsome(count, request, &done, at, status);
 }
 
-bool complete(MPI_Request **request, int count, int way, draw_t *draw, MPI_Comm home)
+#endif
+
+bool complete(request_t **request, int count, int way, draw_t *draw, MPI_Comm home)
 {
-    MPI_Request shuffled[REQUESTS_MAX];
-    MPI_Status status[REQUESTS_MAX];
+    request_t shuffled[REQUESTS_MAX];
     int order[REQUESTS_MAX];
     bool good = true;
     for (int i = 0; i < count; i++) {
@@ -86,19 +101,18 @@ bool complete(MPI_Request **request, int count, int way, draw_t *draw, MPI_Comm 
     for (int i = 0; i < count; i++)
         shuffled[i] = *request[order[i]];
     switch (way) {
-    case 0:
-        for (int i = 0; i < count; i++)
-            MPI_Wait(&shuffled[i], MPI_STATUS_IGNORE);
-        break;
-    case 1: test_in_turns(shuffled, count); break;
-    case 2: MPI_Waitall(count, shuffled, status); break;
+    case 0: wait_in_turns(shuffled, count); break;
+    case COMPLETE_BESIDE: good = complete_beside(shuffled, count, home); break;
+#ifndef SOAK_TRV
+    case 2: wait_all(shuffled, count); break;
     case 3: wait_any(shuffled, count); break;
     case 4: test_some(shuffled, count); break;
-    default: good = complete_beside(shuffled, count, home);
+#endif
+    default: test_in_turns(shuffled, count);
     }
     /* MPICH 4.0 may report a persistent request repeatedly, so MPI_Waitany and MPI_Testsome may have left some
      * incomplete. */
-    MPI_Waitall(count, shuffled, status);
+    wait_in_turns(shuffled, count);
     for (int i = 0; i < count; i++)
         *request[order[i]] = shuffled[i];
     return good;

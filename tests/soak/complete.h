@@ -4,6 +4,7 @@
 #ifndef TRIVANCE_TESTS_SOAK_COMPLETE_H
 #define TRIVANCE_TESTS_SOAK_COMPLETE_H
 
+#include "functions.h"
 #include "values.h"
 
 /* The ways from COMPLETE_BESIDE on require MPI_THREAD_MULTIPLE, and all ranks of `home` must use the same way at the
@@ -12,6 +13,6 @@
 #define COMPLETE_WAYS   6
 
 /* Returns false if a sum over the duplicate was wrong. */
-bool complete(MPI_Request **request, int count, int way, draw_t *draw, MPI_Comm home);
+bool complete(request_t **request, int count, int way, draw_t *draw, MPI_Comm home);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Memory layouts of AllGather buffers. A type with absolute addresses begins at its own first byte (the lower bound),
- * so that consecutive blocks are adjacent.
+ * Memory layouts of buffers. A type with absolute addresses begins at its own first byte (the lower bound), so that
+ * consecutive elements are adjacent.
  */
 #include "layout.h"
 
@@ -10,33 +10,77 @@
 #define CANARY      32
 #define CANARY_BYTE 0x5a
 
-static void make_gapped(layout_t *layout, const element_t *element, int count)
+/* ---- Types ------------------------------------------------------------------------------------------------------- */
+
+/* `count` elements, `step` bytes apart, of which the next type begins `extent` bytes after the first byte. */
+static MPI_Datatype type_of(const layout_t *layout, const element_t *element, int count, size_t extent)
 {
-    MPI_Datatype bare;
-    layout->name = "gapped";
-    layout->step = 2 * layout->extent;
-    layout->block *= 2;
-    MPI_Type_vector(count, 1, 2, element->type, &bare);
-    MPI_Type_create_resized(bare, 0, (MPI_Aint)layout->block, &layout->type);
+    MPI_Datatype bare, type;
+    MPI_Aint address = 0;
+    if (layout->absolute)
+        MPI_Get_address(layout->memory, &address);
+    MPI_Type_create_hvector(count, 1, (MPI_Aint)layout->step, element->type, &bare);
+    if (layout->absolute) {
+        MPI_Datatype moved;
+        const int one = 1;
+        MPI_Type_create_hindexed(1, &one, &address, bare, &moved);
+        MPI_Type_free(&bare);
+        bare = moved;
+    }
+    MPI_Type_create_resized(bare, address, (MPI_Aint)extent, &type);
     MPI_Type_free(&bare);
+    MPI_Type_commit(&type);
+    return type;
 }
 
-static void make_absolute(layout_t *layout, const element_t *element, int count)
+/* Numbers the blocks' displacements in extents of the type; returns the end of the last block. */
+static int displace(layout_t *layout, draw_t *draw)
 {
-    MPI_Datatype bare;
-    MPI_Aint address;
-    layout->name = "absolute";
-    layout->absolute = true;
-    MPI_Get_address(layout->memory, &address);
-    MPI_Type_create_hindexed(1, &count, &address, element->type, &bare);
-    MPI_Type_create_resized(bare, address, (MPI_Aint)layout->block, &layout->type);
-    MPI_Type_free(&bare);
+    const bool descending = draw && draw_once_in(draw, 2), holes = draw && draw_once_in(draw, 2);
+    int next = 0;
+    for (int i = 0; i < layout->blocks; i++) {
+        const int b = descending ? layout->blocks - 1 - i : i;
+        next += holes ? draw_below(draw, 3) : 0;
+        layout->displacement[b] = next;
+        next += layout->count[b];
+    }
+    return next;
 }
 
-static void allocate(layout_t *layout, size_t bytes)
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
+
+layout_t layout_draw(draw_t *draw, layout_rule_t rule, const element_t *element, const int *count, int blocks)
 {
-    layout->bytes = bytes + CANARY;
-    layout->memory = malloc(layout->bytes);
+    static const char *const kind_name[] = {"plain",        "gapped elements", "absolute elements",
+                                            "whole blocks", "gapped blocks",   "absolute blocks"};
+    const int drawn = draw_below(draw, 12), kinds = rule == LAYOUT_PLAIN ? 1 : rule == LAYOUT_BLOCKS ? 6 : 3;
+    const int kind = drawn < 6 && !(rule == LAYOUT_BLOCKS && count[0] == 0) ? drawn % kinds : 0;
+    const bool whole = kind >= 3, gapped = kind % 3 == 1;
+    const size_t numbers = (size_t)blocks + 1;
+    layout_t layout = {.type = element->type,
+                       .name = kind_name[kind],
+                       .derived = kind > 0,
+                       .absolute = kind % 3 == 2,
+                       .blocks = blocks,
+                       .count = malloc(numbers * sizeof(int)),
+                       .displacement = malloc(numbers * sizeof(int)),
+                       .elements = malloc(numbers * sizeof(size_t)),
+                       .start = malloc(numbers * sizeof(size_t)),
+                       .extent = element->extent,
+                       .step = element->extent * (gapped ? 2 : 1)};
+    for (int b = 0; b < blocks; b++) {
+        layout.elements[b] = (size_t)count[b];
+        layout.count[b] = whole ? 1 : count[b];
+    }
+    const size_t unit = layout.step * (whole ? (size_t)count[0] : 1);
+    const int end = displace(&layout, rule == LAYOUT_DISPLACED ? draw : NULL);
+    for (int b = 0; b < blocks; b++)
+        layout.start[b] = (size_t)layout.displacement[b] * unit;
+    layout.bytes = (size_t)end * unit + CANARY;
+    layout.memory = malloc(layout.bytes);
+    if (layout.derived)
+        layout.type = type_of(&layout, element, whole ? count[0] : 1, unit);
+    return layout;
 }
 
 void layout_clear(layout_t *layout)
@@ -45,88 +89,47 @@ void layout_clear(layout_t *layout)
         memset(layout->memory, CANARY_BYTE, layout->bytes);
 }
 
-layout_t layout_plain(const element_t *element, size_t count)
-{
-    layout_t layout = {.type = element->type,
-                       .name = "plain",
-                       .count = (int)count,
-                       .elements = count,
-                       .extent = element->extent,
-                       .step = element->extent,
-                       .block = count * element->extent};
-    allocate(&layout, layout.block);
-    return layout;
-}
-
-layout_t layout_draw(draw_t *draw, const element_t *element, int count, size_t blocks)
-{
-    layout_t layout = {.type = element->type,
-                       .name = "plain",
-                       .count = count,
-                       .elements = (size_t)count,
-                       .extent = element->extent,
-                       .step = element->extent,
-                       .block = (size_t)count * element->extent};
-    int kind = draw ? draw_below(draw, 7) : 0;
-    allocate(&layout, 2 * blocks * layout.block); /* the maximum size of any layout */
-    if (count == 0 || kind < 4)
-        return layout;
-    layout.derived = true;
-    layout.count = 1;
-    switch (kind) {
-    case 4: MPI_Type_contiguous(count, element->type, &layout.type); break;
-    case 5: make_gapped(&layout, element, count); break;
-    default: make_absolute(&layout, element, count);
-    }
-    MPI_Type_commit(&layout.type);
-    return layout;
-}
-
 void layout_free(layout_t *layout)
 {
     if (layout->derived)
         MPI_Type_free(&layout->type);
+    free(layout->count);
+    free(layout->displacement);
+    free(layout->elements);
+    free(layout->start);
     free(layout->memory);
 }
 
 void *layout_start(const layout_t *layout) { return layout->absolute ? MPI_BOTTOM : layout->memory; }
 
-static char *place(const layout_t *layout, size_t block, size_t element)
-{
-    return layout->memory + block * layout->block + element * layout->step;
-}
+/* ---- Contents ---------------------------------------------------------------------------------------------------- */
 
-void layout_put(const layout_t *layout, size_t block, const void *from, size_t blocks)
+void layout_put(const layout_t *layout, int first, int end, const void *from)
 {
     const char *at = from;
-    for (size_t b = 0; b < blocks; b++)
-        for (size_t i = 0; i < layout->elements; i++, at += layout->extent)
-            memcpy(place(layout, block + b, i), at, layout->extent);
+    for (int b = first; b < end; b++)
+        for (size_t i = 0; i < layout->elements[b]; i++, at += layout->extent)
+            memcpy(layout->memory + layout->start[b] + i * layout->step, at, layout->extent);
 }
 
-void layout_get(const layout_t *layout, void *to, size_t blocks)
+void layout_get(const layout_t *layout, int first, int end, void *to)
 {
     char *at = to;
-    for (size_t b = 0; b < blocks; b++)
-        for (size_t i = 0; i < layout->elements; i++, at += layout->extent)
-            memcpy(at, place(layout, b, i), layout->extent);
+    for (int b = first; b < end; b++)
+        for (size_t i = 0; i < layout->elements[b]; i++, at += layout->extent)
+            memcpy(at, layout->memory + layout->start[b] + i * layout->step, layout->extent);
 }
 
-static bool untouched(const char *at, const char *end)
+bool layout_is_clean(const layout_t *layout)
 {
-    while (at < end && *at == CANARY_BYTE)
-        at++;
-    return at >= end;
-}
-
-bool layout_is_clean(const layout_t *layout, size_t blocks)
-{
-    const char *end = layout->memory + layout->bytes;
-    for (size_t b = 0; layout->step == 2 * layout->extent && b < blocks; b++)
-        for (size_t i = 0; i < layout->elements; i++) {
-            const char *gap = place(layout, b, i) + layout->extent;
-            if (!untouched(gap, gap + layout->extent))
-                return false;
-        }
-    return untouched(layout->memory + blocks * layout->block, end);
+    bool clean = true;
+    char *rest = malloc(layout->bytes); /* without the elements, which are replaced by canary values */
+    memcpy(rest, layout->memory, layout->bytes);
+    for (int b = 0; b < layout->blocks; b++)
+        for (size_t i = 0; i < layout->elements[b]; i++)
+            memset(rest + layout->start[b] + i * layout->step, CANARY_BYTE, layout->extent);
+    for (size_t i = 0; clean && i < layout->bytes; i++)
+        clean = rest[i] == CANARY_BYTE;
+    free(rest);
+    return clean;
 }

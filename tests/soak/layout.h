@@ -1,30 +1,35 @@
 /*
- * Layout of an AllGather's elements in memory: contiguous, with gaps, or at absolute addresses; described to MPI as
- * many small elements or as one large element of a derived type.
+ * Layout of a buffer's blocks in memory: contiguous, with gaps, or at absolute addresses; described to MPI as elements or
+ * as one large element of a derived type per block; one after the other, or displaced.
  */
 #ifndef TRIVANCE_TESTS_SOAK_LAYOUT_H
 #define TRIVANCE_TESTS_SOAK_LAYOUT_H
 
 #include "values.h"
 
+typedef enum layout_rule {
+    LAYOUT_PLAIN,    /* contiguous elements */
+    LAYOUT_ELEMENTS, /* the type is that of one element, which may be followed by a gap */
+    LAYOUT_BLOCKS,   /* the type may also be that of a whole block; all blocks must have the same count */
+    LAYOUT_DISPLACED /* as LAYOUT_ELEMENTS, with displaced blocks */
+} layout_rule_t;
+
 typedef struct layout {
     MPI_Datatype type;
     const char *name;
-    int count; /* number of `type` in a block */
     bool derived;
-    bool absolute;   /* `start` is MPI_BOTTOM */
-    size_t elements; /* in a block */
+    bool absolute; /* `start` is MPI_BOTTOM */
+    int blocks;
+    int *count, *displacement; /* of each block, in `type` and in its extents */
+    size_t *elements, *start;  /* of each block: number of elements, and offset in bytes */
     size_t extent;
-    size_t step;  /* distance between consecutive elements in bytes */
-    size_t block; /* distance between consecutive blocks */
+    size_t step; /* distance between consecutive elements in bytes */
     char *memory;
     size_t bytes;
 } layout_t;
 
-/* Allocates memory for `blocks` blocks of `count` elements; contiguous if `draw` is NULL. layout_plain does so for a
- * vector. */
-layout_t layout_draw(draw_t *draw, const element_t *element, int count, size_t blocks);
-layout_t layout_plain(const element_t *element, size_t count);
+/* Allocates memory for `blocks` blocks, of count[b] elements. */
+layout_t layout_draw(draw_t *draw, layout_rule_t rule, const element_t *element, const int *count, int blocks);
 /* Fills all bytes with canary values. */
 void layout_clear(layout_t *layout);
 void layout_free(layout_t *layout);
@@ -32,12 +37,11 @@ void layout_free(layout_t *layout);
 /* Returns the buffer argument of a call. */
 void *layout_start(const layout_t *layout);
 
-/* layout_put copies contiguous elements at `from` into the layout's blocks from `block` on; layout_get copies them
- * back. */
-void layout_put(const layout_t *layout, size_t block, const void *from, size_t blocks);
-void layout_get(const layout_t *layout, void *to, size_t blocks);
+/* layout_put copies contiguous elements at `from` into blocks `first` to `end` - 1; layout_get copies them back. */
+void layout_put(const layout_t *layout, int first, int end, const void *from);
+void layout_get(const layout_t *layout, int first, int end, void *to);
 
-/* Returns whether all bytes outside the elements of the first `blocks` blocks still have the canary values. */
-bool layout_is_clean(const layout_t *layout, size_t blocks);
+/* Returns whether all bytes outside the blocks' elements still have the canary values. */
+bool layout_is_clean(const layout_t *layout);
 
 #endif

@@ -19,7 +19,13 @@ static uint64_t mixed(uint64_t z) /* splitmix64 */
     return z ^ (z >> 31);
 }
 
-uint64_t draw_next(draw_t *draw) { return mixed(draw->state += 0x9e3779b97f4a7c15u); }
+void draw_skip(draw_t *draw, uint64_t numbers) { draw->state += numbers * 0x9e3779b97f4a7c15u; }
+
+uint64_t draw_next(draw_t *draw)
+{
+    draw_skip(draw, 1);
+    return mixed(draw->state);
+}
 
 draw_t draw_begin(uint64_t seed, uint64_t stream, uint64_t number)
 {
@@ -362,9 +368,10 @@ static void fill_part(const element_t *element, const part_t *part, char *at, ui
         put_real(at, part->size, element->op == MPI_PROD ? 1 + fraction : 2 * fraction - 1);
 }
 
-void element_fill(const element_t *element, void *buffer, size_t count, uint64_t seed)
+void element_fill(const element_t *element, void *buffer, size_t first, size_t count, uint64_t seed)
 {
     draw_t draw = {seed};
+    draw_skip(&draw, first * (uint64_t)element->parts);
     memset(buffer, 0, count * element->extent);
     for (size_t i = 0; i < count; i++)
         for (int p = 0; p < element->parts; p++)

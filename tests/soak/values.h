@@ -21,6 +21,7 @@ typedef struct draw {
 
 draw_t draw_begin(uint64_t seed, uint64_t stream, uint64_t number);
 uint64_t draw_next(draw_t *draw);
+void draw_skip(draw_t *draw, uint64_t numbers);
 int draw_below(draw_t *draw, int limit);
 /* True once in `times` calls on average. */
 bool draw_once_in(draw_t *draw, int times);
@@ -52,7 +53,8 @@ void values_begin(void);
 element_t element_draw(draw_t *draw, bool reduces);
 void element_free(element_t *element);
 
-void element_fill(const element_t *element, void *buffer, size_t count, uint64_t seed);
+/* Writes elements `first` to `first` + `count` - 1 of the vector that the seed determines. */
+void element_fill(const element_t *element, void *buffer, size_t first, size_t count, uint64_t seed);
 
 /* Returns the index of the first element whose difference exceeds the effect of another summation order, or `count`. */
 size_t element_compare(const element_t *element, const void *got, const void *wanted, size_t count);

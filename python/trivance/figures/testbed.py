@@ -10,6 +10,8 @@ from typing import Any
 
 from matplotlib.ticker import LogLocator  # type: ignore[import]
 
+from trivance import _library as L
+
 from .draw import axes_of, set_sizes
 from .write import output
 
@@ -42,7 +44,7 @@ def draw(job: list[Row], stream: Any) -> None:
     own = [row for row in job if row["whose"] == "library"]
     best = [min((row for row in own if row["bytes"] == size), key=lambda row: float(row["median_ms"]))
             for size in dict.fromkeys(row["bytes"] for row in own)]
-    collective = "AllReduce" if collective_of(first) == "allreduce" else collective_of(first).capitalize()
+    collective = L.TITLES[L.collective_code(collective_of(first))]
     title = (f"{collective}: {library}, torus {first['torus']} of {float(first['bandwidth_mbps']):g} Mb/s and "
              f"{float(first['hop_latency_ms']):g} ms, rendezvous {'on' if first['rendezvous'] == 'true' else 'off'}")
     with axes_of(title + (f", links {first['slow_link']}" if first["slow_link"] else ""), stream, 3) as axes:
@@ -54,7 +56,7 @@ def draw(job: list[Row], stream: Any) -> None:
                 _plot(axes, rows, f"{library}, each of its own", OWN)
             elif algorithm != "auto":
                 _plot(axes, rows, "Trivance, each form", FORMS)
-        typed = "reduce" in collective_of(first)  # collectives that do not reduce have rows of one type
+        typed = collective_of(first) in L.REDUCING  # the others have rows of one type
         for emphasized, label, style in ((best, f"{library}, the best of its own", BEST),
                                          (lines.get(("trivance", "auto", "int")), "Trivance, auto, integers", INTEGERS),
                                          (lines.get(("trivance", "auto", "double")),

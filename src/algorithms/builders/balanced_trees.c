@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/builders/links.h"
 #include "algorithms/builders/tree_cache.h"
 #include "base/error.h"
-#include "torus/torus.h"
 
 #define ROUNDS_MIN   4
 #define ROUNDS_MAX   (2 * FLATNESS)
@@ -29,9 +29,8 @@ typedef struct frontier {
 
 typedef struct balance {
     int trees, ranks, ports;
-    int *neighbour;   /* rank * ports + port; -1: there is no link, or it is cut */
-    double *slowness; /* rank * dims + dimension: of the link in direction +, the slower of both directions */
-    int *load;        /* the same: trees on the link */
+    trv_links_t links; /* without those that are cut in a direction; with the slowness of the slower one */
+    int *load;         /* per link in direction +: trees on it */
     trv_tree_edge_t *edge, *best;
     double level; /* added to a link's length for each level of the tree above it; differs between rounds */
     /* of one tree: */
@@ -43,41 +42,29 @@ typedef struct balance {
     trv_tree_edge_t *rerooted;
 } balance_t;
 
-/* ---- Links --------------------------------------------------------------------------------------------------------- */
+/* ---- Links ------------------------------------------------------------------------------------------------------- */
 
-/* The number of the link behind a port: the same from both of its ends. */
-static size_t link_behind(const balance_t *b, int rank, int port)
+static int link_of(const balance_t *b, int rank, int port) { return trv_link_of(&b->links, rank, port); }
+
+/* The number under which both directions of a link are counted. */
+static int link_behind(const balance_t *b, int rank, int port)
 {
-    const int from = port % 2 ? b->neighbour[rank * b->ports + port] : rank;
-    return (size_t)from * (size_t)(b->ports / 2) + (size_t)trv_port_dimension(port);
+    const int link = link_of(b, rank, port);
+    return port % 2 ? trv_link_reverse(&b->links, link) : link;
 }
 
-/* The last entry of a link counts. */
-static int find_links(balance_t *b, const trv_network_t *network)
+/* Gives both directions of a link the larger slowness, and removes links that are cut in either. */
+static void join_directions(trv_links_t *links)
 {
-    const size_t directed = (size_t)b->ranks * (size_t)b->ports;
-    double *factor = malloc(directed * sizeof *factor);
-    if (!factor)
-        return trv_fail_memory();
-    for (size_t i = 0; i < directed; i++) {
-        b->neighbour[i] = trv_torus_neighbour(&network->torus, (int)i / b->ports, (int)i % b->ports);
-        factor[i] = 1;
+    for (int link = 0; link < links->ranks * links->ports; link += 2) {
+        if (links->neighbour[link] < 0)
+            continue;
+        const int reverse = trv_link_reverse(links, link);
+        const double slowest = fmax(links->slowness[link], links->slowness[reverse]);
+        links->slowness[link] = links->slowness[reverse] = slowest;
+        if (isinf(slowest))
+            links->neighbour[link] = links->neighbour[reverse] = -1;
     }
-    for (int i = 0; i < network->slow_links; i++)
-        factor[network->slow_link[i].rank * b->ports + network->slow_link[i].port] = network->slow_link[i].factor;
-    for (int rank = 0; rank < b->ranks; rank++)
-        for (int port = 0; port < b->ports; port += 2) {
-            const int there = rank * b->ports + port, other = b->neighbour[there];
-            if (other < 0)
-                continue;
-            const int back = other * b->ports + port + 1;
-            const double slowest = fmax(factor[there], factor[back]);
-            b->slowness[link_behind(b, rank, port)] = slowest;
-            if (isinf(slowest))
-                b->neighbour[there] = b->neighbour[back] = -1;
-        }
-    free(factor);
-    return TRV_OK;
 }
 
 static double links_capacity(const balance_t *b)
@@ -85,8 +72,8 @@ static double links_capacity(const balance_t *b)
     double capacity = 0;
     for (int rank = 0; rank < b->ranks; rank++)
         for (int port = 0; port < b->ports; port += 2)
-            if (b->neighbour[rank * b->ports + port] >= 0)
-                capacity += 1 / b->slowness[link_behind(b, rank, port)];
+            if (b->links.neighbour[link_of(b, rank, port)] >= 0)
+                capacity += 1 / b->links.slowness[link_of(b, rank, port)];
     return capacity;
 }
 
@@ -102,14 +89,14 @@ static double busiest_link(const balance_t *b)
     double busiest = 0;
     for (int rank = 0; rank < b->ranks; rank++)
         for (int port = 0; port < b->ports; port += 2)
-            if (b->neighbour[rank * b->ports + port] >= 0) {
-                const size_t link = link_behind(b, rank, port);
-                busiest = fmax(busiest, b->load[link] * b->slowness[link]);
+            if (b->links.neighbour[link_of(b, rank, port)] >= 0) {
+                const int link = link_of(b, rank, port);
+                busiest = fmax(busiest, b->load[link] * b->links.slowness[link]);
             }
     return busiest / b->trees;
 }
 
-/* ---- One tree ------------------------------------------------------------------------------------------------------ */
+/* ---- One tree ---------------------------------------------------------------------------------------------------- */
 
 static bool edge_less(const frontier_edge_t *a, const frontier_edge_t *b)
 {
@@ -143,11 +130,11 @@ static frontier_edge_t frontier_pop(balance_t *b)
 static void tree_add_links(balance_t *b, int rank, int depth)
 {
     for (int port = 0; port < b->ports; port++) {
-        const int to = b->neighbour[rank * b->ports + port];
+        const int to = b->links.neighbour[link_of(b, rank, port)];
         if (to < 0 || b->reached[to])
             continue;
-        const size_t link = link_behind(b, rank, port);
-        const double exponent = fmin(LENGTH_MAX, round((b->load[link] + 1) * b->slowness[link]));
+        const int link = link_behind(b, rank, port);
+        const double exponent = fmin(LENGTH_MAX, round((b->load[link] + 1) * b->links.slowness[link]));
         const double length = ldexp(1, (int)exponent) + b->level * (depth + 1);
         if (length >= b->length[to])
             continue;
@@ -182,7 +169,7 @@ static int tree_grow(balance_t *b, int root, trv_tree_edge_t *tree)
 /* Whether the tree has the link behind a port of `rank`. */
 static bool tree_has(const balance_t *b, const trv_tree_edge_t *tree, int rank, int port)
 {
-    const int other = b->neighbour[rank * b->ports + port];
+    const int other = b->links.neighbour[link_of(b, rank, port)];
     return other >= 0 && ((tree[other].parent == rank && tree[other].port == port) ||
                           (tree[rank].parent == other && tree[rank].port == (port ^ 1)));
 }
@@ -197,7 +184,7 @@ static int tree_reroot(balance_t *b, int root, trv_tree_edge_t *tree)
     b->queue[queued++] = root;
     for (int i = 0; i < queued; i++)
         for (int port = 0; port < b->ports; port++) {
-            const int rank = b->queue[i], to = b->neighbour[rank * b->ports + port];
+            const int rank = b->queue[i], to = b->links.neighbour[link_of(b, rank, port)];
             if (!tree_has(b, tree, rank, port) || b->reached[to])
                 continue;
             b->reached[to] = true;
@@ -220,7 +207,7 @@ static int tree_centre(balance_t *b, int root, trv_tree_edge_t *tree)
     return middle;
 }
 
-/* ---- All trees ----------------------------------------------------------------------------------------------------- */
+/* ---- All trees --------------------------------------------------------------------------------------------------- */
 
 /* Replaces every tree once by one of minimum length. */
 static int replace_trees(balance_t *b, bool first)
@@ -269,9 +256,7 @@ static int balance_create(balance_t *b, const trv_network_t *network, int trees)
 {
     const size_t ranks = (size_t)network->torus.ranks, ports = 2 * (size_t)network->torus.dims;
     *b = (balance_t){.trees = trees, .ranks = network->torus.ranks, .ports = (int)ports};
-    b->neighbour = malloc(ranks * ports * sizeof *b->neighbour);
-    b->slowness = calloc(ranks * ports / 2, sizeof *b->slowness);
-    b->load = calloc(ranks * ports / 2, sizeof *b->load);
+    b->load = calloc(ranks * ports, sizeof *b->load);
     b->edge = malloc((size_t)trees * ranks * sizeof *b->edge);
     b->best = malloc((size_t)trees * ranks * sizeof *b->best);
     b->reached = malloc(ranks * sizeof *b->reached);
@@ -279,15 +264,17 @@ static int balance_create(balance_t *b, const trv_network_t *network, int trees)
     b->frontier = malloc(ranks * ports * sizeof *b->frontier);
     b->queue = malloc(ranks * sizeof *b->queue);
     b->rerooted = malloc(ranks * sizeof *b->rerooted);
-    const bool complete = b->neighbour && b->slowness && b->load && b->edge && b->best && b->reached && b->length &&
-                          b->frontier && b->queue && b->rerooted;
-    return complete ? find_links(b, network) : trv_fail_memory();
+    const bool complete = b->load && b->edge && b->best && b->reached && b->length && b->frontier && b->queue &&
+                          b->rerooted;
+    const int rc = complete ? trv_links_create(&b->links, network) : trv_fail_memory();
+    if (!rc)
+        join_directions(&b->links);
+    return rc;
 }
 
 static void balance_destroy(balance_t *b)
 {
-    free(b->neighbour);
-    free(b->slowness);
+    trv_links_clear(&b->links);
     free(b->load);
     free(b->edge);
     free(b->best);

@@ -1,14 +1,14 @@
 /*
- * Balanced spanning trees: trees that share the links of a network evenly, for collectives that use every link of a tree
- * once in each direction, as an AllReduce does (a reduce up the tree, a broadcast down).
+ * Balanced spanning trees: trees that share the links of a network evenly, for collectives that use every link of a
+ * tree once in each direction, as an AllReduce does (a reduce up the tree, a broadcast down).
  *
  * With K trees, each of which carries 1/K of the vector, the vector's largest part on one link is the maximum number of
  * trees on a link, over K. By the theorem of Tutte and Nash-Williams (1961) the best fractional packing of spanning
  * trees reaches max over all partitions of the ranks into parts of (parts - 1) / (links between parts), which no
- * AllReduce is faster than. The trees approach it as in Young's packing ("Randomized rounding without solving the linear
- * program", 1995): each in turn is replaced by a spanning tree of minimum length, where the length of a link doubles
- * with every tree on it. Of links of similar length those are preferred that keep the tree flat, as in the trees between
- * Prim's and Dijkstra's of Alpert et al. (1995). A link that is slow by a factor F counts F times.
+ * AllReduce is faster than. The trees approach it as in Young's packing ("Randomized rounding without solving the
+ * linear program", 1995): each in turn is replaced by a spanning tree of minimum length, where the length of a link
+ * doubles with every tree on it. Of links of similar length those are preferred that keep the tree flat, as in the
+ * trees between Prim's and Dijkstra's of Alpert et al. (1995). A link that is slow by a factor F counts F times.
  */
 #ifndef TRIVANCE_ALGORITHMS_BUILDERS_BALANCED_TREES_H
 #define TRIVANCE_ALGORITHMS_BUILDERS_BALANCED_TREES_H

@@ -15,8 +15,8 @@ typedef struct rows {
     trv_row_edge_t *edge[TRV_DIMS_MAX]; /* per coordinate */
 } rows_t;
 
-/* The edge that reaches `rank` in the tree that starts in dimension[first]: in the last dimension of the tree's order in
- * which the rank differs from the root. */
+/* The edge that reaches `rank` in the tree that starts in dimension[first]: in the last dimension of the tree's order
+ * in which the rank differs from the root. */
 static trv_tree_edge_t edge_of(const trv_schedule_t *schedule, const rows_t *rows, int first, int rank)
 {
     trv_tree_edge_t edge = {.parent = -1};

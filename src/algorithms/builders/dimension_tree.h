@@ -6,7 +6,8 @@
 
 #include "algorithms/builders/spanning.h"
 
-/* The edge by which a coordinate of a row is reached: from coordinate `parent` in level `level`, in direction `sign`. */
+/* The edge by which a coordinate of a row is reached: from coordinate `parent` in level `level`, in direction
+ * `sign`. */
 typedef struct trv_row_edge {
     int parent; /* -1: the root */
     int level, sign;
@@ -16,8 +17,8 @@ typedef struct trv_row_edge {
  * `mirrored`: the opposite directions. */
 typedef int trv_row_tree_t(int size, bool line, int root, bool mirrored, trv_row_edge_t *edge);
 
-/* Completes a schedule of a tree (spanning.h) or an all-to-all (exchange.h) with a tree that starts in each dimension with more than one rank and, with `mirrored`, as many
- * in which all directions are reversed. */
+/* Completes a schedule of a tree (spanning.h) or an all-to-all (exchange.h) with a tree that starts in each dimension
+ * with more than one rank and, with `mirrored`, as many in which all directions are reversed. */
 int trv_dimension_trees_create(trv_schedule_t *schedule, trv_row_tree_t *tree, bool mirrored);
 
 #endif

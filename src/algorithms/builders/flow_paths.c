@@ -7,16 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/builders/links.h"
 #include "base/error.h"
-#include "torus/torus.h"
 
 #define SPACING_MAX 64 /* maximum number of steps between two blocks on a slow link */
 
 typedef struct flow {
     int ports, ranks, root;
-    int *neighbour;   /* rank * ports + port; -1: there is no link, or it is cut */
-    double *slowness; /* the same */
-    int *units;       /* the same: flow by the port less that from the other side; negative: that is larger */
+    trv_links_t links; /* also cut ones, because the search may return a unit over the opposite direction */
+    int *units;        /* per link: flow by the port less that from the other side; negative: that is larger */
     double load;
     bool *served; /* per rank: it receives a unit */
     int unserved;
@@ -24,42 +23,36 @@ typedef struct flow {
         *queue; /* per rank: distance from the root, next port to try, and ranks in the order of levels */
 } flow_t;
 
-static int link_of(const flow_t *f, int rank, int port) { return rank * f->ports + port; }
+static int link_of(const flow_t *f, int rank, int port) { return trv_link_of(&f->links, rank, port); }
 
-static int opposite(const flow_t *f, int rank, int port)
+static int opposite(const flow_t *f, int rank, int port) { return trv_link_reverse(&f->links, link_of(f, rank, port)); }
+
+/* ---- The network ------------------------------------------------------------------------------------------------- */
+
+/* Gives every link the slowness of the opposite direction. */
+static void reverse_links(trv_links_t *links)
 {
-    return link_of(f, f->neighbour[link_of(f, rank, port)], port ^ 1);
-}
-
-/* ---- The network --------------------------------------------------------------------------------------------------- */
-
-/* The last entry of a link counts. With `to_root` a link has the slowness of the opposite direction. */
-static void find_links(flow_t *f, const trv_network_t *network, bool to_root)
-{
-    for (int i = 0; i < f->ranks * f->ports; i++) {
-        f->neighbour[i] = trv_torus_neighbour(&network->torus, i / f->ports, i % f->ports);
-        f->slowness[i] = 1;
-    }
-    for (int i = 0; i < network->slow_links; i++) {
-        const trv_slow_link_t *slow = &network->slow_link[i];
-        const int link = link_of(f, slow->rank, slow->port);
-        f->slowness[to_root ? opposite(f, slow->rank, slow->port) : link] = slow->factor;
-    }
-    /* Cut links stay, because the search may return a unit over the opposite direction. */
+    for (int link = 0; link < links->ranks * links->ports; link += 2)
+        if (links->neighbour[link] >= 0) {
+            const int reverse = trv_link_reverse(links, link);
+            const double slowness = links->slowness[link];
+            links->slowness[link] = links->slowness[reverse];
+            links->slowness[reverse] = slowness;
+        }
 }
 
 static double capacity(const flow_t *f, int link)
 {
-    return isinf(f->slowness[link]) ? 0 : floor(f->load / f->slowness[link] + 1e-9);
+    return isinf(f->links.slowness[link]) ? 0 : floor(f->load / f->links.slowness[link] + 1e-9);
 }
 
 static bool has_capacity(const flow_t *f, int rank, int port)
 {
     const int link = link_of(f, rank, port);
-    return f->neighbour[link] >= 0 && f->units[link] < (f->units[link] < 0 ? 0 : capacity(f, link));
+    return f->links.neighbour[link] >= 0 && f->units[link] < (f->units[link] < 0 ? 0 : capacity(f, link));
 }
 
-/* ---- The flow ------------------------------------------------------------------------------------------------------ */
+/* ---- The flow ---------------------------------------------------------------------------------------------------- */
 
 /* Finds the levels of the ranks that more units can reach. Returns whether one of them is not served. */
 static bool find_levels(flow_t *f)
@@ -74,7 +67,7 @@ static bool find_levels(flow_t *f)
     f->queue[queued++] = f->root;
     for (int i = 0; i < queued; i++)
         for (int port = 0; port < f->ports; port++) {
-            const int rank = f->queue[i], to = f->neighbour[link_of(f, rank, port)];
+            const int rank = f->queue[i], to = f->links.neighbour[link_of(f, rank, port)];
             if (to < 0 || f->level[to] >= 0 || !has_capacity(f, rank, port))
                 continue;
             f->level[to] = f->level[rank] + 1;
@@ -92,11 +85,11 @@ static bool send_unit(flow_t *f)
     while (f->served[f->queue[depth]]) {
         const int rank = f->queue[depth];
         int *port = &f->next[rank];
-        while (*port < f->ports &&
-               !(has_capacity(f, rank, *port) && f->level[f->neighbour[link_of(f, rank, *port)]] == f->level[rank] + 1))
+        while (*port < f->ports && !(has_capacity(f, rank, *port) &&
+                                     f->level[f->links.neighbour[link_of(f, rank, *port)]] == f->level[rank] + 1))
             ++*port;
         if (*port < f->ports)
-            f->queue[++depth] = f->neighbour[link_of(f, rank, *port)];
+            f->queue[++depth] = f->links.neighbour[link_of(f, rank, *port)];
         else if (depth == 0)
             return false;
         else
@@ -119,7 +112,7 @@ static double leaving_capacity(const flow_t *f)
     for (int rank = 0; rank < f->ranks; rank++)
         for (int port = 0; port < f->ports && f->level[rank] >= 0; port++) {
             const int link = link_of(f, rank, port);
-            if (f->neighbour[link] >= 0 && f->level[f->neighbour[link]] < 0)
+            if (f->links.neighbour[link] >= 0 && f->level[f->links.neighbour[link]] < 0)
                 all += capacity(f, link);
         }
     return all;
@@ -165,7 +158,7 @@ static int find_flow(flow_t *f)
     return rc;
 }
 
-/* ---- The paths ----------------------------------------------------------------------------------------------------- */
+/* ---- The paths --------------------------------------------------------------------------------------------------- */
 
 /* Takes one unit of the flow to `block` backwards, without cycles: writes its links, the last one first. Returns their
  * number. `mark`: per rank, the links that were written when the path passed it, or -1. */
@@ -175,7 +168,7 @@ static int take_path(flow_t *f, int block, int *mark, int *link)
     mark[block] = 0;
     while (rank != f->root) {
         int port = 0;
-        while (f->neighbour[link_of(f, rank, port)] < 0 || f->units[link_of(f, rank, port)] >= 0)
+        while (f->links.neighbour[link_of(f, rank, port)] < 0 || f->units[link_of(f, rank, port)] >= 0)
             port++;
         const int in = opposite(f, rank, port);
         f->units[in]--;
@@ -215,8 +208,8 @@ static int compare_paths(const void *a, const void *b)
     return x->length != y->length ? (x->length > y->length ? -1 : 1) : x->block - y->block;
 }
 
-/* Fills in the hops. In every step, over every link that is free, the block with the longest path is sent that waits for
- * it. `path` is sorted by length; `free_step`: per link, the first step in which it is free. */
+/* Fills in the hops. In every step, over every link that is free, the block with the longest path is sent that waits
+ * for it. `path` is sorted by length; `free_step`: per link, the first step in which it is free. */
 static void fill_hops(const flow_t *f, path_t *path, int *free_step, trv_paths_t *paths)
 {
     for (int step = 0, waiting = f->ranks - 1, left; waiting > 0; step++, waiting = left) {
@@ -225,9 +218,9 @@ static void fill_hops(const flow_t *f, path_t *path, int *free_step, trv_paths_t
             path_t *next = &path[i];
             const int link = next->link[next->length - 1];
             if (next->arrived <= step && free_step[link] <= step) {
-                paths->hop[paths->hops++] = (trv_hop_t){step, link / f->ports, f->neighbour[link], link % f->ports,
-                                                        next->block};
-                free_step[link] = step + (int)fmin(SPACING_MAX, ceil(f->slowness[link] - 1e-9));
+                paths->hop[paths->hops++] = (trv_hop_t){step, link / f->ports, f->links.neighbour[link],
+                                                        link % f->ports, next->block};
+                free_step[link] = step + (int)fmin(SPACING_MAX, ceil(f->links.slowness[link] - 1e-9));
                 next->arrived = step + 1;
                 next->length--;
             }
@@ -275,22 +268,22 @@ static void reverse_hops(trv_paths_t *paths)
 
 int trv_flow_paths_find(const trv_network_t *network, int root, bool to_root, trv_paths_t *paths)
 {
-    const size_t ranks = (size_t)network->torus.ranks, links = ranks * 2 * (size_t)network->torus.dims;
+    const size_t ranks = (size_t)network->torus.ranks;
     flow_t f = {.ports = 2 * network->torus.dims,
                 .ranks = network->torus.ranks,
                 .root = root,
-                .neighbour = malloc(links * sizeof *f.neighbour),
-                .slowness = malloc(links * sizeof *f.slowness),
-                .units = calloc(links, sizeof *f.units),
+                .units = calloc(ranks * 2 * (size_t)network->torus.dims, sizeof *f.units),
                 .served = calloc(ranks, sizeof *f.served),
                 .level = calloc(ranks, sizeof *f.level),
                 .next = calloc(ranks, sizeof *f.next),
                 .queue = calloc(ranks, sizeof *f.queue)};
     *paths = (trv_paths_t){.hops = 0};
-    int rc = f.neighbour && f.slowness && f.units && f.served && f.level && f.next && f.queue ? TRV_OK
-                                                                                              : trv_fail_memory();
+    int rc = trv_links_create(&f.links, network);
+    if (!rc && !(f.units && f.served && f.level && f.next && f.queue))
+        rc = trv_fail_memory();
     if (!rc) {
-        find_links(&f, network, to_root);
+        if (to_root)
+            reverse_links(&f.links);
         for (int rank = 0; rank < f.ranks; rank++)
             f.level[rank] = rank == root ? 0 : -1;
         rc = f.ranks > 1 ? raise_load(&f) : TRV_OK;
@@ -304,8 +297,7 @@ int trv_flow_paths_find(const trv_network_t *network, int root, bool to_root, tr
         reverse_hops(paths);
     if (!rc)
         qsort(paths->hop, (size_t)paths->hops, sizeof *paths->hop, compare_hops);
-    free(f.neighbour);
-    free(f.slowness);
+    trv_links_clear(&f.links);
     free(f.units);
     free(f.served);
     free(f.level);

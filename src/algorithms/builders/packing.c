@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/builders/links.h"
 #include "algorithms/builders/tree_cache.h"
 #include "base/error.h"
 #include "torus/torus.h"
@@ -29,10 +30,9 @@ typedef struct tree {
 } tree_t;
 
 typedef struct packing {
-    const trv_torus_t *torus;
+    trv_links_t links;
     int ports, ranks, trees;
-    int *neighbour; /* rank * ports + port; -1: there is no link */
-    bool *used;     /* per link: it belongs to a tree */
+    bool *used; /* per link: it belongs to a tree, or is avoided */
     tree_t tree[TRV_PORTS_MAX];
     /* Paths to one rank: */
     bool *path;                    /* per link: it belongs to a path */
@@ -45,33 +45,27 @@ typedef struct packing {
     int *queue;
 } packing_t;
 
-/* ---- The network --------------------------------------------------------------------------------------------------- */
+/* ---- The network ------------------------------------------------------------------------------------------------- */
 
-static int link_from(const packing_t *p, int rank, int port) { return rank * p->ports + port; }
+static int link_from(const packing_t *p, int rank, int port) { return trv_link_of(&p->links, rank, port); }
 
 static int link_into(const packing_t *p, int rank, int port)
 {
-    const int from = p->neighbour[link_from(p, rank, port)];
-    return from < 0 ? -1 : link_from(p, from, port ^ 1);
+    const int out = link_from(p, rank, port);
+    return p->links.neighbour[out] < 0 ? -1 : trv_link_reverse(&p->links, out);
 }
 
-/* Marks links that are slow by a factor of `avoid` or more as used. */
-static void find_neighbours(packing_t *p, const trv_network_t *network, int directions, double avoid)
+/* Marks links that are slow by a factor of `avoid` or more, in one of the directions, as used, and no others. */
+static void reset_links(packing_t *p, int directions, double avoid)
 {
-    memset(p->used, 0, (size_t)p->ranks * (size_t)p->ports * sizeof *p->used);
-    for (int rank = 0; rank < p->ranks; rank++)
-        for (int port = 0; port < p->ports; port++)
-            p->neighbour[link_from(p, rank, port)] = trv_torus_neighbour(p->torus, rank, port);
-    for (int i = 0; i < network->slow_links; i++) {
-        const trv_slow_link_t *slow = &network->slow_link[i];
-        if (slow->factor >= avoid && directions & TRV_FROM_ROOT)
-            p->used[link_from(p, slow->rank, slow->port)] = true;
-        if (slow->factor >= avoid && directions & TRV_TO_ROOT)
-            p->used[link_from(p, p->neighbour[link_from(p, slow->rank, slow->port)], slow->port ^ 1)] = true;
-    }
+    const trv_links_t *links = &p->links;
+    for (int link = 0; link < p->ranks * p->ports; link++)
+        p->used[link] = links->neighbour[link] >= 0 &&
+                        ((directions & TRV_FROM_ROOT && links->slowness[link] >= avoid) ||
+                         (directions & TRV_TO_ROOT && links->slowness[trv_link_reverse(links, link)] >= avoid));
 }
 
-/* ---- Paths to one rank --------------------------------------------------------------------------------------------- */
+/* ---- Paths to one rank ------------------------------------------------------------------------------------------- */
 
 static void visit(packing_t *p, int rank, via_t via, int link, int *last)
 {
@@ -89,7 +83,8 @@ static void set_path(packing_t *p, int link, bool belongs)
         p->touched[p->touches++] = link;
 }
 
-/* Adds the path that the search has found, which begins at `rank` as that of tree `t`; it may replace parts of others. */
+/* Adds the path that the search has found, which begins at `rank` as that of tree `t`; it may replace parts of
+ * others. */
 static void add_path(packing_t *p, int rank, int t)
 {
     p->start[t] = rank;
@@ -98,7 +93,7 @@ static void add_path(packing_t *p, int rank, int t)
         switch (p->via[rank]) {
         case VIA_LINK:
             set_path(p, link, true);
-            rank = p->neighbour[link];
+            rank = p->links.neighbour[link];
             break;
         case VIA_CANCEL:
             set_path(p, link, false);
@@ -135,8 +130,8 @@ static bool find_path(packing_t *p, int to)
             const int in = link_into(p, rank, port), out = link_from(p, rank, port);
             if (in >= 0 && !p->used[in] && !p->path[in])
                 visit(p, in / p->ports, VIA_LINK, in, &last);
-            if (p->neighbour[out] >= 0 && p->path[out])
-                visit(p, p->neighbour[out], VIA_CANCEL, out, &last);
+            if (p->links.neighbour[out] >= 0 && p->path[out])
+                visit(p, p->links.neighbour[out], VIA_CANCEL, out, &last);
         }
     }
     for (int i = 0; i < last; i++)
@@ -158,13 +153,13 @@ static bool has_paths(packing_t *p, int to)
     return all;
 }
 
-/* ---- Growth -------------------------------------------------------------------------------------------------------- */
+/* ---- Growth ------------------------------------------------------------------------------------------------------ */
 
 static void add_candidates(packing_t *p, tree_t *tree, int rank)
 {
     const int capacity = p->ranks * p->ports;
     for (int port = 0; port < p->ports; port++)
-        if (p->neighbour[link_from(p, rank, port)] >= 0)
+        if (p->links.neighbour[link_from(p, rank, port)] >= 0)
             tree->candidate[(tree->first + tree->count++) % capacity] = (candidate_t){rank, port};
 }
 
@@ -174,7 +169,7 @@ static bool try_candidate(packing_t *p, tree_t *tree)
 {
     const int capacity = p->ranks * p->ports;
     const candidate_t next = tree->candidate[tree->first];
-    const int link = link_from(p, next.rank, next.port), to = p->neighbour[link];
+    const int link = link_from(p, next.rank, next.port), to = p->links.neighbour[link];
     tree->first = (tree->first + 1) % capacity;
     tree->count--;
     if (p->used[link] || tree->has[to])
@@ -242,12 +237,11 @@ static void count_trees(packing_t *p, int root, trv_tree_edge_t *edge)
     }
 }
 
-static int packing_allocate(packing_t *p, trv_tree_edge_t **edge)
+static int packing_allocate(packing_t *p, const trv_network_t *network, trv_tree_edge_t **edge)
 {
     const size_t ranks = (size_t)p->ranks, links = ranks * (size_t)p->ports;
     bool complete = true;
     *edge = malloc(links * sizeof **edge);
-    p->neighbour = malloc(links * sizeof *p->neighbour);
     p->used = calloc(links, sizeof *p->used);
     p->path = calloc(links, sizeof *p->path);
     p->touched = malloc(links * (size_t)p->ports * sizeof *p->touched);
@@ -259,14 +253,13 @@ static int packing_allocate(packing_t *p, trv_tree_edge_t **edge)
         p->tree[t].candidate = malloc(links * sizeof *p->tree[t].candidate);
         complete = complete && p->tree[t].has && p->tree[t].candidate;
     }
-    complete = complete && *edge && p->neighbour && p->used && p->path && p->touched && p->via && p->via_link &&
-               p->queue;
-    return complete ? TRV_OK : trv_fail_memory();
+    complete = complete && *edge && p->used && p->path && p->touched && p->via && p->via_link && p->queue;
+    return complete ? trv_links_create(&p->links, network) : trv_fail_memory();
 }
 
 static void packing_clear(packing_t *p)
 {
-    free(p->neighbour);
+    trv_links_clear(&p->links);
     free(p->used);
     free(p->path);
     free(p->touched);
@@ -294,7 +287,7 @@ static void choose_links(packing_t *p, const trv_network_t *network, int root, i
 {
     double best = INFINITY, chosen = INFINITY, avoid = INFINITY;
     for (; avoid > 1; avoid = slowest_below(network, avoid)) {
-        find_neighbours(p, network, directions, avoid);
+        reset_links(p, directions, avoid);
         count_trees(p, root, edge);
         const double time = p->trees > 0 ? slowest_below(network, avoid) / p->trees : INFINITY;
         if (time < best) {
@@ -302,15 +295,15 @@ static void choose_links(packing_t *p, const trv_network_t *network, int root, i
             chosen = avoid;
         }
     }
-    find_neighbours(p, network, directions, chosen);
+    reset_links(p, directions, chosen);
     count_trees(p, root, edge);
 }
 
 /* Grows the trees. Returns their number, or an error. */
 static int find_trees(const trv_network_t *network, int root, int directions, trv_tree_edge_t **edge)
 {
-    packing_t packing = {.torus = &network->torus, .ports = 2 * network->torus.dims, .ranks = network->torus.ranks};
-    int rc = packing_allocate(&packing, edge);
+    packing_t packing = {.ports = 2 * network->torus.dims, .ranks = network->torus.ranks};
+    int rc = packing_allocate(&packing, network, edge);
     if (!rc) {
         choose_links(&packing, network, root, directions, *edge);
         rc = packing.trees;
@@ -326,7 +319,7 @@ static int find_trees(const trv_network_t *network, int root, int directions, tr
     return rc;
 }
 
-/* ---- Large tori ---------------------------------------------------------------------------------------------------- */
+/* ---- Large tori -------------------------------------------------------------------------------------------------- */
 
 #define GROWN_MAX 1024 /* ranks of a torus whose trees are grown */
 
@@ -382,7 +375,7 @@ static int fill_pattern(const trv_torus_t *torus, trv_tree_edge_t **edge)
     return 2 * torus->dims;
 }
 
-/* ---- Any root ------------------------------------------------------------------------------------------------------- */
+/* ---- Any root ---------------------------------------------------------------------------------------------------- */
 
 /* Moves the trees of rank 0 to `root`. */
 static int move_trees(const trv_torus_t *torus, int root, int trees, trv_tree_edge_t **edge)
@@ -406,15 +399,15 @@ static int move_trees(const trv_torus_t *torus, int root, int trees, trv_tree_ed
 
 static int search_trees(const trv_tree_search_t *search, trv_tree_edge_t **edge)
 {
-    return has_pattern(search->network) ? fill_pattern(&search->network->torus, edge)
-                                        : find_trees(search->network, search->key[0], search->key[1], edge);
+    return find_trees(search->network, search->key[0], search->key[1], edge);
 }
 
 int trv_packing_find(const trv_network_t *network, int root, int directions, trv_tree_edge_t **edge)
 {
     const bool moves = network->torus.lines == 0 && network->slow_links == 0;
     const trv_tree_search_t search = {network, {moves ? 0 : root, directions}, search_trees};
-    const int trees = trv_tree_cache_find(&search, edge);
+    /* The pattern is not cached: it is filled in quickly, and large. */
+    const int trees = has_pattern(network) ? fill_pattern(&network->torus, edge) : trv_tree_cache_find(&search, edge);
     return trees > 0 && moves ? move_trees(&network->torus, root, trees, edge) : trees;
 }
 

@@ -1,11 +1,11 @@
 /*
- * Packing of spanning trees: as many trees as possible that reach every rank from a root over links of the network, such
- * that no link belongs to two trees. A link joins two neighbours in one direction.
+ * Packing of spanning trees: as many trees as possible that reach every rank from a root over links of the network,
+ * such that no link belongs to two trees. A link joins two neighbours in one direction.
  *
- * By Edmonds' theorem ("Edge-disjoint branchings", 1973) there are k such trees if and only if every rank can be reached
- * from the root by k paths that share no link. Trees that are grown link by link can always be completed if, for every
- * rank v, there are k paths to v without common links, the i-th of which begins at any rank of tree i and which use no
- * link of a tree; after a link to v was added, only the paths to v need to be checked.
+ * By Edmonds' theorem ("Edge-disjoint branchings", 1973) there are k such trees if and only if every rank can be
+ * reached from the root by k paths that share no link. Trees that are grown link by link can always be completed if,
+ * for every rank v, there are k paths to v without common links, the i-th of which begins at any rank of tree i and
+ * which use no link of a tree; after a link to v was added, only the paths to v need to be checked.
  */
 #ifndef TRIVANCE_ALGORITHMS_BUILDERS_PACKING_H
 #define TRIVANCE_ALGORITHMS_BUILDERS_PACKING_H

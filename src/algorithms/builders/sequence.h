@@ -1,6 +1,6 @@
 /*
- * Two schedules one after another: a scatter along trees and then an allgather is a broadcast; a reduce-scatter and then
- * a gather is a reduce.
+ * Two schedules one after another: a scatter along trees and then an allgather is a broadcast; a reduce-scatter and
+ * then a gather is a reduce.
  */
 #ifndef TRIVANCE_ALGORITHMS_BUILDERS_SEQUENCE_H
 #define TRIVANCE_ALGORITHMS_BUILDERS_SEQUENCE_H

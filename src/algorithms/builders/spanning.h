@@ -22,8 +22,9 @@ typedef struct trv_tree_edge {
 /* The depth of the deepest of `trees` trees, edge[tree * ranks + rank]: the steps of one chunk. */
 int trv_spanning_depth(int ranks, int trees, const trv_tree_edge_t *edge);
 
-/* Completes a schedule of one of these collectives for `streams` trees, edge[stream * ranks + rank] (copied), in `chunks`
- * chunks; scatter and gather have 1. The collective and its root are set; in an AllReduce, trees may have other roots. */
+/* Completes a schedule of one of these collectives for `streams` trees, edge[stream * ranks + rank] (copied), in
+ * `chunks` chunks; scatter and gather have 1. The collective and its root are set; in an AllReduce, trees may have
+ * other roots. */
 int trv_spanning_create(trv_schedule_t *schedule, int streams, const trv_tree_edge_t *edge, int chunks);
 
 #endif

@@ -12,8 +12,9 @@
 bool trv_launcher_available(void);
 /* Returns the rank of this process and the number of ranks that the launcher assigned. */
 int trv_launcher_ranks(int *rank, int *ranks);
-/* Broadcasts `bytes` bytes of data from rank 0 to all ranks; usable as the option `bootstrap_broadcast` of trv_net_init.
- * Collective: called once per net, in the same order on all ranks. context: a double, the timeout in seconds. */
+/* Broadcasts `bytes` bytes of data from rank 0 to all ranks; usable as the option `bootstrap_broadcast` of
+ * trv_net_init. Collective: called once per net, in the same order on all ranks. context: a double, the timeout in
+ * seconds. */
 int trv_launcher_broadcast(void *context, void *data, size_t bytes);
 
 #endif

@@ -72,8 +72,8 @@ int trv_bootstrap_state(const trv_bootstrap_t *bootstrap);
 bool trv_bootstrap_has_failed(const trv_bootstrap_t *bootstrap);
 /* Makes the bootstrap fail on all ranks. Returns when it has failed, possibly with the sentence of another failure. */
 void trv_bootstrap_fail(trv_bootstrap_t *bootstrap, const char *sentence);
-/* Does the same without waiting. consequence: this failure is likely to be the consequence of another one, and takes effect
- * only if no other one does within a short time. */
+/* Does the same without waiting. consequence: this failure is likely to be the consequence of another one, and takes
+ * effect only if no other one does within a short time. */
 void trv_bootstrap_report(trv_bootstrap_t *bootstrap, const char *sentence, bool consequence);
 /* Returns when all ranks have called it; until then calls `meanwhile` (if not NULL) repeatedly. */
 int trv_bootstrap_leave(trv_bootstrap_t *bootstrap, void (*meanwhile)(void *context), void *context);

@@ -45,8 +45,8 @@ struct trv_bootstrap {
     atomic_bool failed;
     char reason[TRV_REASON_MAX];
     bool failure_shared; /* the failure was sent to the connected peers, or was received from rank 0 */
-    /* The failure that this process has reported (trv_bootstrap_report). It takes effect at failure_due_ns unless another
-     * failure takes effect before. */
+    /* The failure that this process has reported (trv_bootstrap_report). It takes effect at failure_due_ns unless
+     * another failure takes effect before. */
     char reported_failure[TRV_REASON_MAX];
     double failure_due_ns; /* 0: no failure was reported */
     bool failure_reported; /* other ranks: the report was sent to rank 0, which selects the sentence of the failure */

@@ -142,14 +142,13 @@ typedef struct bench_row {
     uint64_t bytes, count; /* of the whole vector, in bytes and elements */
     bool in_place;
     int steps, iterations;
-    uint64_t bytes_sent;               /* maximum over the ranks */
-    double average_us, min_us, max_us; /* average, minimum and maximum over the ranks of each rank's average;
-                                           * in turns the median and the bounds over the runs, each until the last
-                                           * rank has finished … */
-    double core_us;                    /* … the time for which a run occupies each core … */
-    double library_us; /* … and the time of the fastest row of the MPI library with the same elements; 0: none */
-    double spread;     /* ratio of the average to the shortest run */
-    uint64_t wrong;    /* wrong elements on all ranks */
+    uint64_t bytes_sent; /* maximum over the ranks */
+    /* Average, minimum and maximum over the ranks of each rank's average; in turns the median and the bounds over the
+     * runs, each until the last rank has finished, the time for which a run occupies each core, and the time of the
+     * fastest row of the MPI library with the same elements (0: there is none). */
+    double average_us, min_us, max_us, core_us, library_us;
+    double spread;  /* ratio of the average to the shortest run */
+    uint64_t wrong; /* wrong elements on all ranks */
     bool checked, identical;
 } bench_row_t;
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/append.h"
 #include "base/error.h"
 #include "cli/mpi/bench.h"
 #include "schedule/collective.h"
@@ -35,10 +36,8 @@ static int fail_undefined(trv_op_t op, trv_type_t type)
     for (int i = 0; i < TRV_OPS; i++)
         if (trv_op_supports((trv_op_t)i, type))
             name[count++] = trv_op_name((trv_op_t)i);
-    for (int i = 0; i < count; i++) {
-        const size_t used = strlen(list);
-        snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : i < count - 1 ? ", " : " or ", name[i]);
-    }
+    for (int i = 0; i < count; i++)
+        trv_append(list, sizeof list, "%s%s", i == 0 ? "" : i < count - 1 ? ", " : " or ", name[i]);
     return trv_fail(TRV_ERR_UNSUPPORTED, "the operation %s is not defined on %s; use %s", trv_op_name(op),
                     trv_type_name(type), list);
 }
@@ -94,7 +93,7 @@ static int add_library(bench_options_t *options, bench_entry_t *entry, const cha
         return code;
     char names[200] = "";
     for (int i = 1; (known = call_library_name(options->collective, i, &entry->setting)); i++)
-        snprintf(names + strlen(names), sizeof names - strlen(names), "mpi:%s, ", known);
+        trv_append(names, sizeof names, "mpi:%s, ", known);
     return trv_fail(TRV_ERR_ARGUMENT, "the MPI library has no algorithm '%.40s' for %s; there are mpi, %sand mpi:all",
                     sought, trv_collective_shape(options->collective)->title, names);
 }

@@ -63,8 +63,8 @@ static int job_create_call(job_t *job, bench_row_t *row)
     return code;
 }
 
-/* Whether this rank's result replaces its input. The buffer of a Broadcast always holds both; of other collectives with a
- * root, only the root's may. */
+/* Whether this rank's result replaces its input. The buffer of a Broadcast always holds both; of other collectives with
+ * a root, only the root's may. */
 static bool job_in_place(const job_t *job)
 {
     const bench_data_t *data = &job->task->entry->data;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "mpi/front/library.h"
+#include "mpi/front/plan.h"
 
 /* Describes the created call. On failure of its creation the error message is already set. */
 static int call_describe(call_t *call, int code)
@@ -39,32 +40,15 @@ static trv_mpi_reduction_t call_arguments(const call_t *call)
                                  call->root};
 }
 
-/* Creates the plan of the collective, by the communicator's algorithm. An MPI error class. */
-static int plan_create(call_t *call)
-{
-    const MPI_Count count = (MPI_Count)call->count;
-    MPI_Datatype type = call_mpi_type(call->type);
-    MPI_Op op = call_mpi_op(call->op);
-    switch (call->collective) {
-    case TRV_ALLREDUCE: return TRV_Allreduce_plan_create(count, type, op, call->comm, &call->plan);
-    case TRV_REDUCE_SCATTER: return TRV_Reduce_scatter_block_plan_create(count, type, op, call->comm, &call->plan);
-    case TRV_ALLGATHER: return TRV_Allgather_plan_create(count, type, call->comm, &call->plan);
-    case TRV_BROADCAST: return TRV_Bcast_plan_create(count, type, call->root, call->comm, &call->plan);
-    case TRV_REDUCE: return TRV_Reduce_plan_create(count, type, op, call->root, call->comm, &call->plan);
-    case TRV_SCATTER: return TRV_Scatter_plan_create(count, type, call->root, call->comm, &call->plan);
-    case TRV_GATHER: return TRV_Gather_plan_create(count, type, call->root, call->comm, &call->plan);
-    default: return TRV_Alltoall_plan_create(count, type, call->comm, &call->plan);
-    }
-}
-
 int call_create(call_t *call, const char *torus, const char *algorithm)
 {
     call->plan = TRV_PLAN_NULL;
     snprintf(call->algorithm, sizeof call->algorithm, "%s", algorithm);
     if (strcmp(algorithm, CALL_LIBRARY) == 0)
         return TRV_OK;
+    const trv_mpi_reduction_t arguments = call_arguments(call);
     int code = TRV_Comm_set(call->comm, torus, algorithm);
-    return call_describe(call, code == MPI_SUCCESS ? plan_create(call) : code);
+    return call_describe(call, code == MPI_SUCCESS ? trv_mpi_plan_create(&arguments, call->comm, &call->plan) : code);
 }
 
 void call_free(call_t *call)

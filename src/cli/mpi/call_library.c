@@ -1,7 +1,7 @@
 /*
  * The algorithms of an MPI library for each collective, selected by its control variable (MPI_T). Open MPI reads the
- * variable when a communicator is created and keeps that algorithm; MPICH reads it in every call. An algorithm that does
- * not support the number of ranks is replaced by the library.
+ * variable when a communicator is created and keeps that algorithm; MPICH reads it in every call. An algorithm that
+ * does not support the number of ranks is replaced by the library.
  */
 #include <stdlib.h>
 
@@ -19,15 +19,11 @@ typedef struct library_algorithm {
 typedef struct library {
     const char *variable;
     library_algorithm_t algorithm[ALGORITHMS_MAX]; /* beside the library's own selection, whose number is 0 */
-    MPI_Comm comm[ALGORITHMS_MAX];                 /* by number, if `created` */
-    bool created[ALGORITHMS_MAX];
-    MPI_T_cvar_handle handle;
-    bool opened;
 } library_t;
 
 #ifdef OPEN_MPI
 /* Numbers as in Open MPI 4.1. */
-static library_t libraries[TRV_COLLECTIVES] = {
+static const library_t libraries[TRV_COLLECTIVES] = {
     [TRV_ALLREDUCE] = {"coll_tuned_allreduce_algorithm",
                        {{"recdoub", 3}, {"ring", 4}, {"segring", 5}, {"rabenseifner", 6}}},
     [TRV_REDUCE_SCATTER] = {"coll_tuned_reduce_scatter_block_algorithm",
@@ -51,7 +47,7 @@ static library_t libraries[TRV_COLLECTIVES] = {
 };
 #else
 /* Numbers as in MPICH 4.0. */
-static library_t libraries[TRV_COLLECTIVES] = {
+static const library_t libraries[TRV_COLLECTIVES] = {
     [TRV_ALLREDUCE] = {"MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM", {{"recdoub", 3}, {"redscat", 4}, {"radix-3", 1}}},
     [TRV_REDUCE_SCATTER] = {"MPIR_CVAR_REDUCE_SCATTER_BLOCK_INTRA_ALGORITHM",
                             {{"recdoub", 2}, {"pairwise", 3}, {"rechalving", 4}}},
@@ -64,6 +60,14 @@ static library_t libraries[TRV_COLLECTIVES] = {
     [TRV_ALLTOALL] = {"MPIR_CVAR_ALLTOALL_INTRA_ALGORITHM", {{"bruck", 1}, {"pairwise", 3}, {"scattered", 5}}},
 };
 #endif
+
+/* What is created for a collective when its algorithms are first used. */
+static struct state {
+    MPI_T_cvar_handle handle;
+    bool opened;
+    MPI_Comm comm[ALGORITHMS_MAX]; /* by number, if `created` */
+    bool created[ALGORITHMS_MAX];
+} states[TRV_COLLECTIVES];
 
 void call_library_prepare(void)
 {
@@ -84,36 +88,38 @@ const char *call_library_name(trv_collective_t collective, int i, int *setting)
     return i > 0 ? libraries[collective].algorithm[i - 1].name : "default";
 }
 
-static bool library_open(library_t *library)
+static bool library_open(trv_collective_t collective)
 {
+    struct state *state = &states[collective];
     int threads, index, count;
-    if (!library->opened)
-        library->opened = MPI_T_init_thread(MPI_THREAD_SINGLE, &threads) == MPI_SUCCESS &&
-                          MPI_T_cvar_get_index(library->variable, &index) == MPI_SUCCESS &&
-                          MPI_T_cvar_handle_alloc(index, NULL, &library->handle, &count) == MPI_SUCCESS;
-    return library->opened;
+    if (!state->opened)
+        state->opened = MPI_T_init_thread(MPI_THREAD_SINGLE, &threads) == MPI_SUCCESS &&
+                        MPI_T_cvar_get_index(libraries[collective].variable, &index) == MPI_SUCCESS &&
+                        MPI_T_cvar_handle_alloc(index, NULL, &state->handle, &count) == MPI_SUCCESS;
+    return state->opened;
 }
 
 MPI_Comm call_library_comm(MPI_Comm comm, trv_collective_t collective, int setting)
 {
-    library_t *library = &libraries[collective];
-    if (!library_open(library)) {
+    const char *variable = libraries[collective].variable;
+    struct state *state = &states[collective];
+    if (!library_open(collective)) {
         trv_fail(TRV_ERR_UNSUPPORTED, "this MPI library has no control variable %s; use mpi, its own selection",
-                 library->variable);
+                 variable);
         return MPI_COMM_NULL;
     }
-    if (!library->created[setting]) {
-        const bool set = MPI_T_cvar_write(library->handle, &setting) == MPI_SUCCESS;
+    if (!state->created[setting]) {
+        const bool set = MPI_T_cvar_write(state->handle, &setting) == MPI_SUCCESS;
         if (set)
-            library->created[setting] = PMPI_Comm_dup(comm, &library->comm[setting]) == MPI_SUCCESS;
-        if (set && !library->created[setting])
+            state->created[setting] = PMPI_Comm_dup(comm, &state->comm[setting]) == MPI_SUCCESS;
+        if (set && !state->created[setting])
             trv_fail(TRV_ERR_TRANSPORT, "MPI_Comm_dup failed for the MPI library's algorithm %d", setting);
-        MPI_T_cvar_write(library->handle, &(int){0});
+        MPI_T_cvar_write(state->handle, &(int){0});
         if (!set)
             trv_fail(TRV_ERR_UNSUPPORTED, "this MPI library does not permit setting %s; use mpi, its own selection",
-                     library->variable);
+                     variable);
     }
-    return library->created[setting] ? library->comm[setting] : MPI_COMM_NULL;
+    return state->created[setting] ? state->comm[setting] : MPI_COMM_NULL;
 }
 
 void call_library_choose(trv_collective_t collective, int setting)
@@ -121,8 +127,8 @@ void call_library_choose(trv_collective_t collective, int setting)
 #ifdef OPEN_MPI
     (void)collective, (void)setting;
 #else
-    if (libraries[collective].opened)
-        MPI_T_cvar_write(libraries[collective].handle, &setting);
+    if (states[collective].opened)
+        MPI_T_cvar_write(states[collective].handle, &setting);
 #endif
 }
 
@@ -130,6 +136,6 @@ void call_library_end(void)
 {
     for (int c = 0; c < TRV_COLLECTIVES; c++)
         for (int i = 0; i < ALGORITHMS_MAX; i++)
-            if (libraries[c].created[i])
-                PMPI_Comm_free(&libraries[c].comm[i]);
+            if (states[c].created[i])
+                PMPI_Comm_free(&states[c].comm[i]);
 }

@@ -34,25 +34,6 @@ static int read_torus(const char *text, int ranks, trv_torus_t *torus)
     return code;
 }
 
-static int read_collectives(const char *list, tune_options_t *options)
-{
-    char item[32];
-    int more;
-    options->collectives = 0;
-    while ((more = trv_next_item(&list, "collectives", item, sizeof item)) > 0) {
-        trv_collective_t collective;
-        int code = cli_parse_collective(item, &collective);
-        if (code < 0)
-            return code;
-        bool twice = false;
-        for (int i = 0; i < options->collectives; i++)
-            twice = twice || options->collective[i] == collective;
-        if (!twice)
-            options->collective[options->collectives++] = collective;
-    }
-    return more;
-}
-
 static int read_bytes(const char *list, tune_options_t *options)
 {
     int sizes = 0, code = trv_parse_bytes_list(list, options->bytes, TUNE_SIZES_MAX, &sizes);
@@ -87,7 +68,7 @@ static int option_apply(void *context, int key)
     switch (key) {
     case TUNE_TORUS: options->has_torus = true; return read_torus(optarg, tune->ranks, &options->torus);
     case TUNE_TIME: return read_time(optarg, &options->seconds);
-    case 'c': return read_collectives(optarg, options);
+    case 'c': return cli_parse_collectives(optarg, options->collective, &options->collectives);
     case 'b': return read_bytes(optarg, options);
     case 'f': return cli_parse_format(optarg, &options->format);
     default: options->output = optarg; return TRV_OK;

@@ -308,8 +308,8 @@ static int read_format(const char *text, plan_format_t *format)
                     text);
 }
 
-/* Whether a row of the network is cut in two: then its nodes are planned as a set, unless the options are about a single
- * schedule of the network (an algorithm, a format, a rank, a stream, the limit). */
+/* Whether a row of the network is cut in two: then its nodes are planned as a set, unless the options are about a
+ * single schedule of the network (an algorithm, a format, a rank, a stream, the limit). */
 static bool is_divided(const options_t *options)
 {
     static cli_network_t network;

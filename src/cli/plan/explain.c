@@ -15,6 +15,7 @@
 #include "base/text/parse.h"
 #include "cli/shared/progress.h"
 #include "cli/shared/select.h"
+#include "base/append.h"
 #include "base/error.h"
 #include "formats/names.h"
 #include "planner/ranking.h"
@@ -349,12 +350,11 @@ static int print_rows(const cli_explanation_t *analysis, FILE *out)
 static void add_limit(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static void add_limit(char *text, size_t size, const char *format, ...)
 {
-    size_t used = strlen(text);
     va_list arguments;
-    if (used)
-        used += (size_t)snprintf(text + used, size - used, ", ");
+    if (*text)
+        trv_append(text, size, ", ");
     va_start(arguments, format);
-    vsnprintf(text + used, size - used, format, arguments);
+    trv_append_list(text, size, format, arguments);
     va_end(arguments);
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/append.h"
 #include "base/error.h"
 #include "base/text/nearest.h"
 #include "cli/shared/table.h"
@@ -217,9 +218,7 @@ static int parser_index(const parser_t *parser, const char *name)
 
 static void append_name(char text[MODE_TEXT_MAX], const char *before, const char *name, const char *value)
 {
-    const size_t used = strlen(text);
-    snprintf(text + used, MODE_TEXT_MAX - used, "%s%s%s%s", used ? before : "", name, value ? "=" : "",
-             value ? value : "");
+    trv_append(text, MODE_TEXT_MAX, "%s%s%s%s", *text ? before : "", name, value ? "=" : "", value ? value : "");
 }
 
 static void append_option(char text[MODE_TEXT_MAX], const char *before, const cli_option_t *option, bool with_value)

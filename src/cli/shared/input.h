@@ -21,8 +21,8 @@ typedef struct cli_tori {
 /* Parses argv[first] … argv[argc - 1], each a torus or a comma-separated list of tori. */
 int cli_read_tori(int argc, char **argv, int first, cli_tori_t *tori);
 
-/* Parses nodes and ranges of nodes of a torus of `ranks` nodes, "0-9,16". `node` has space for `ranks` nodes; those that
- * are listed twice are found by trv_order_nodes. */
+/* Parses nodes and ranges of nodes of a torus of `ranks` nodes, "0-9,16". `node` has space for `ranks` nodes; those
+ * that are listed twice are found by trv_order_nodes. */
 int cli_read_nodes(const char *list, int ranks, int *node, int *nodes);
 
 /* Reads a schedule file; warnings go to stderr as "trivance <command>: warning: …". Unless `unchecked`, the schedule

@@ -1,5 +1,6 @@
 /*
- * --limit: the lower bound on the time of any schedule on a network, and a reference that is no bound (docs/networks.md).
+ * --limit: the lower bound on the time of any schedule on a network, and a reference that is no bound
+ * (docs/networks.md).
  */
 #ifndef TRIVANCE_CLI_SHARED_LOWER_BOUND_H
 #define TRIVANCE_CLI_SHARED_LOWER_BOUND_H

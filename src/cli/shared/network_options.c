@@ -6,12 +6,12 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text/parse.h"
+#include "base/append.h"
 #include "base/error.h"
 #include "torus/rows.h"
 
@@ -420,34 +420,26 @@ void cli_set_hop(trv_simulate_options_t *network, double hop_ns)
 
 /* ---- Text output ------------------------------------------------------------------------------------------------- */
 
-static void append(char text[CLI_NETWORK_TEXT_MAX], const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void append(char text[CLI_NETWORK_TEXT_MAX], const char *format, ...)
-{
-    size_t used = strlen(text);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text + used, CLI_NETWORK_TEXT_MAX - used, format, arguments);
-    va_end(arguments);
-}
-
 static void append_slow(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX])
 {
     char links[CLI_LINKS_TEXT_MAX];
     for (int i = 0; i < network->options.slow_ranks; i++)
-        append(text, ", rank %d %.10gx", network->slow_rank[i].rank, network->slow_rank[i].factor);
+        trv_append(text, CLI_NETWORK_TEXT_MAX, ", rank %d %.10gx", network->slow_rank[i].rank,
+                   network->slow_rank[i].factor);
     cli_links_format(&network->links, "link ", links);
-    append(text, "%s%s", links[0] ? ", " : "", links);
+    trv_append(text, CLI_NETWORK_TEXT_MAX, "%s%s", links[0] ? ", " : "", links);
 }
 
 static void append_shared_paths(const trv_simulate_options_t *options, char text[CLI_NETWORK_TEXT_MAX])
 {
     if (options->one_path) {
-        append(text, ", one shared path");
+        trv_append(text, CLI_NETWORK_TEXT_MAX, ", one shared path");
         return;
     }
     for (int d = 0; d < TRV_DIMS_MAX && options->shared_paths != ALL_DIMENSIONS; d++)
         if (options->shared_paths >> d & 1)
-            append(text, "%s%d", options->shared_paths & ((1u << d) - 1) ? ":" : ", shared paths ", d);
+            trv_append(text, CLI_NETWORK_TEXT_MAX, "%s%d",
+                       options->shared_paths & ((1u << d) - 1) ? ":" : ", shared paths ", d);
 }
 
 char *cli_network_unplanned(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX])
@@ -462,7 +454,7 @@ char *cli_network_unplanned(const cli_network_t *network, char text[CLI_NETWORK_
     text[0] = '\0';
     for (size_t i = 0; i < sizeof part / sizeof part[0]; i++)
         if (part[i].present)
-            append(text, "%s%s", text[0] ? ", " : "", part[i].name);
+            trv_append(text, CLI_NETWORK_TEXT_MAX, "%s%s", text[0] ? ", " : "", part[i].name);
     return text;
 }
 
@@ -472,24 +464,27 @@ char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEX
     const trv_simulate_options_t *options = &network->options;
     char bytes[TRV_BYTES_TEXT_MAX];
     text[0] = '\0';
-    append(text, "%s, delivery %s, %g Gb/s, alpha %g us, links %g ns, hosts %g ns, routers %g + %g ns, packets of %s",
-           cli_model_name(options->model), cli_delivery_name(options->delivery), options->bandwidth_bps / 1e9,
-           options->alpha_ns / 1e3, options->link_latency_ns, options->host_latency_ns, options->router_in_ns,
-           options->router_out_ns, trv_format_bytes(options->packet_bytes, bytes));
+    trv_append(text, CLI_NETWORK_TEXT_MAX,
+               "%s, delivery %s, %g Gb/s, alpha %g us, links %g ns, hosts %g ns, routers %g + %g ns, packets of %s",
+               cli_model_name(options->model), cli_delivery_name(options->delivery), options->bandwidth_bps / 1e9,
+               options->alpha_ns / 1e3, options->link_latency_ns, options->host_latency_ns, options->router_in_ns,
+               options->router_out_ns, trv_format_bytes(options->packet_bytes, bytes));
     if (options->nic_bandwidth_bps < defaults.nic_bandwidth_bps ||
         options->nic_bandwidth_bps > defaults.nic_bandwidth_bps)
-        append(text, ", interfaces %g Gb/s", options->nic_bandwidth_bps / 1e9);
+        trv_append(text, CLI_NETWORK_TEXT_MAX, ", interfaces %g Gb/s", options->nic_bandwidth_bps / 1e9);
     if (options->buffer_bytes)
-        append(text, ", buffers of %s", trv_format_bytes(options->buffer_bytes, bytes));
+        trv_append(text, CLI_NETWORK_TEXT_MAX, ", buffers of %s", trv_format_bytes(options->buffer_bytes, bytes));
     if (options->gamma_ns > 0)
-        append(text, ", reductions %g ns/B%s", options->gamma_ns, options->gamma_per_stream ? " per stream" : "");
+        trv_append(text, CLI_NETWORK_TEXT_MAX, ", reductions %g ns/B%s", options->gamma_ns,
+                   options->gamma_per_stream ? " per stream" : "");
     if (options->message_overhead_ns > 0)
-        append(text, ", message overhead %g ns", options->message_overhead_ns);
+        trv_append(text, CLI_NETWORK_TEXT_MAX, ", message overhead %g ns", options->message_overhead_ns);
     if (options->jitter > 0)
-        append(text, ", jitter %g %% (seed %llu)", 100 * options->jitter, (unsigned long long)options->seed);
+        trv_append(text, CLI_NETWORK_TEXT_MAX, ", jitter %g %% (seed %llu)", 100 * options->jitter,
+                   (unsigned long long)options->seed);
     append_slow(network, text);
     if (options->routes != defaults.routes)
-        append(text, ", routes %s", routes_name[options->routes]);
+        trv_append(text, CLI_NETWORK_TEXT_MAX, ", routes %s", routes_name[options->routes]);
     append_shared_paths(options, text);
     return text;
 }

@@ -33,7 +33,8 @@ int cli_plot_add_limit(cli_plot_t *plot, const trv_torus_t *torus, trv_collectiv
 void cli_plot_clear(cli_plot_t *plot);
 
 /* Checks before long work that the file can be drawn: its name ends in .svg, it can be written and is not `output` (the
- * file of --output, or NULL), and there is a Python with the packages. TRV_ERR_ARGUMENT otherwise. Implemented by cli/host. */
+ * file of --output, or NULL), and there is a Python with the packages. TRV_ERR_ARGUMENT otherwise. Implemented by
+ * cli/host. */
 int cli_plot_check(const char *path, const char *output);
 /* Draws the plot. No incomplete file is left behind. Implemented by cli/host. */
 int cli_plot_draw(const char *path, const cli_plot_t *plot);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/append.h"
 #include "base/text/nearest.h"
 #include "base/text/parse.h"
 #include "base/error.h"
@@ -191,16 +192,15 @@ static int parse_one(const char *text, int count, trv_collective_t *collective)
 {
     char names[200] = "";
     for (int i = 0; i < count; i++) {
-        const size_t used = strlen(names);
         if (strcmp(trv_collective_shapes[i].name, text) == 0) {
             *collective = (trv_collective_t)i;
             return TRV_OK;
         }
-        snprintf(names + used, sizeof names - used, "%s%s",
-                 i == 0           ? ""
-                 : i == count - 1 ? " or "
-                                  : ", ",
-                 trv_collective_shapes[i].name);
+        trv_append(names, sizeof names, "%s%s",
+                   i == 0           ? ""
+                   : i == count - 1 ? " or "
+                                    : ", ",
+                   trv_collective_shapes[i].name);
     }
     return trv_fail(TRV_ERR_ARGUMENT, "there is no collective '%.40s'; expected %s", text, names);
 }
@@ -208,6 +208,24 @@ static int parse_one(const char *text, int count, trv_collective_t *collective)
 int cli_parse_collective(const char *text, trv_collective_t *collective)
 {
     return parse_one(text, TRV_COLLECTIVES, collective);
+}
+
+int cli_parse_collectives(const char *list, trv_collective_t collective[TRV_COLLECTIVES], int *collectives)
+{
+    char item[32];
+    int more;
+    *collectives = 0;
+    while ((more = trv_next_item(&list, "collectives", item, sizeof item)) > 0) {
+        trv_collective_t read = TRV_ALLREDUCE;
+        bool twice = false;
+        if (cli_parse_collective(item, &read) < 0)
+            return TRV_ERR_ARGUMENT;
+        for (int i = 0; i < *collectives; i++)
+            twice = twice || collective[i] == read;
+        if (!twice)
+            collective[(*collectives)++] = read;
+    }
+    return more;
 }
 
 int cli_parse_exported_collective(const char *text, trv_collective_t *collective)

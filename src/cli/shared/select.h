@@ -9,6 +9,8 @@
 
 #include <trivance/algorithms.h>
 
+#include "schedule/collective.h"
+
 #define CLI_CHOICES_MAX 64
 
 /* One entry of the user's list. A family has several members, of which only those that are exact are candidates;
@@ -52,6 +54,8 @@ void cli_selection_restrict(cli_selection_t *selection, unsigned collectives);
 /* Parses "allreduce", "broadcast" …; and a root, which is checked when the torus is known. */
 int cli_parse_collective(const char *text, trv_collective_t *collective);
 int cli_parse_root(const char *text, int *root);
+/* Parses a list of collectives, of which repeated ones are ignored. */
+int cli_parse_collectives(const char *list, trv_collective_t collective[TRV_COLLECTIVES], int *collectives);
 /* As cli_parse_collective, but accepts only the collectives that are exported: AllReduce, Reduce-Scatter and
  * AllGather. */
 int cli_parse_exported_collective(const char *text, trv_collective_t *collective);

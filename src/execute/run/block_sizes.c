@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "execute/run/arguments.h"
 
 /* Whether blocks that are not empty are in ascending order and do not overlap. */
 static bool is_ascending(const trv_block_sizes_t *sizes)
@@ -34,22 +33,24 @@ static int check_disjoint(const trv_block_sizes_t *sizes, trv_range_t *range)
     return overlap ? trv_fail_blocks(range[overlap].begin, range[overlap - 1].end) : 0;
 }
 
-int trv_blocks_check(const trv_block_sizes_t *sizes, trv_range_t *range, size_t *largest, size_t *extent)
+int trv_blocks_check(const trv_block_sizes_t *sizes, trv_range_t *range, trv_block_totals_t *totals)
 {
     const size_t elements_max = SIZE_MAX / 4 / sizes->element_size;
-    size_t total = 0;
-    *largest = *extent = 0;
+    trv_range_t place = {0, 0};
+    *totals = (trv_block_totals_t){0, 0, 0};
     if (!sizes->count)
         return trv_fail(TRV_ERR_ARGUMENT, "the counts of the blocks are NULL; there must be one for each of %d ranks",
                         sizes->ranks);
     for (int r = 0; r < sizes->ranks; r++) {
-        const size_t count = sizes->count[r], at = sizes->displacement ? sizes->displacement[r] : total;
-        if (count > elements_max - total || (count > 0 && at > elements_max - count))
-            return trv_fail_extent(r, count, sizes->element_size, at);
-        total += count;
-        *largest = count > *largest ? count : *largest;
-        if (count > 0 && at + count > *extent)
-            *extent = at + count;
+        const size_t count = sizes->count[r];
+        const int rc = trv_block_place(sizes->count, sizes->displacement, r, sizes->element_size, &place);
+        if (rc)
+            return rc;
+        if (count > elements_max - totals->all)
+            return trv_fail_extent(r, count, sizes->element_size, place.begin);
+        totals->all += count;
+        totals->largest = count > totals->largest ? count : totals->largest;
+        totals->extent = count > 0 && place.end > totals->extent ? place.end : totals->extent;
     }
     if (!sizes->displacement || is_ascending(sizes) ||
         !trv_holds_all_blocks(trv_collective_shape(sizes->collective)->after, sizes->is_root))
@@ -66,13 +67,14 @@ int trv_blocks_check(const trv_block_sizes_t *sizes, trv_range_t *range, size_t 
 static bool own_overlaps(const trv_block_sizes_t *sizes, size_t extent, const char *all, const char *own)
 {
     const size_t size = sizes->element_size, bytes = sizes->count[sizes->rank] * size;
+    trv_range_t place = {0, 0};
     bool overlaps = false;
-    size_t at = 0;
     if (!trv_memory_overlaps(all, extent * size, own, bytes))
         return false;
-    for (int r = 0; !overlaps && r < sizes->ranks; at += sizes->count[r++])
-        overlaps = trv_memory_overlaps(all + (sizes->displacement ? sizes->displacement[r] : at) * size,
-                                       sizes->count[r] * size, own, bytes);
+    for (int r = 0; !overlaps && r < sizes->ranks; r++)
+        overlaps = trv_block_place(sizes->count, sizes->displacement, r, size, &place) == TRV_OK &&
+                   place.end > place.begin &&
+                   trv_memory_overlaps(all + place.begin * size, (place.end - place.begin) * size, own, bytes);
     return overlaps;
 }
 

@@ -1,29 +1,17 @@
 /*
  * Descriptions of a plan: the messages for which a run waits, and its sizes.
  */
-#include <stdarg.h>
-#include <stdio.h>
-
+#include "base/append.h"
 #include "execute/run/plan.h"
 
 #define LANES_SHOWN 4
 
-/* Text that grows to at most `size` bytes; `used` may exceed it. `name` maps ranks to the numbers that are printed. */
+/* A text in a buffer of `size` bytes. `name` maps ranks to the numbers that are printed. */
 typedef struct text {
     char *at;
-    size_t size, used;
+    size_t size;
     const int *name;
 } text_t;
-
-static void text_append(text_t *text, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    bool fits = text->used < text->size;
-    int length = vsnprintf(fits ? text->at + text->used : NULL, fits ? text->size - text->used : 0, format, arguments);
-    va_end(arguments);
-    text->used += (size_t)length;
-}
 
 static int name_of(const text_t *text, int rank) { return text->name ? text->name[rank] : rank; }
 
@@ -33,7 +21,7 @@ static void add_peers(text_t *text, const char *before, const trv_extent_t *mess
 {
     for (int i = 0; i < messages; i++)
         if (pending[i / 64] >> (i % 64) & 1) {
-            text_append(text, "%s%d", before, name_of(text, message[i].peer));
+            trv_append(text->at, text->size, "%s%d", before, name_of(text, message[i].peer));
             before = ", ";
         }
 }
@@ -42,22 +30,22 @@ static void add_lane(text_t *text, const trv_plan_t *plan, const trv_lane_t *lan
 {
     const trv_program_t *program = lane->sized->program;
     if (lane->waits_for_input) {
-        text_append(text, "lane %d of %d, chunk %zu of %zu, waits for its input", lane->number, plan->lanes,
-                    lane->chunk, plan->chunks);
+        trv_append(text->at, text->size, "lane %d of %d, chunk %zu of %zu, waits for its input", lane->number,
+                   plan->lanes, lane->chunk, plan->chunks);
         return;
     }
     const trv_stage_t *stage = &program->stage[lane->stage];
     const trv_ready_t *ready = &lane->ready[lane->stage % 2];
-    text_append(text, "lane %d of %d, ", lane->number, plan->lanes);
+    trv_append(text->at, text->size, "lane %d of %d, ", lane->number, plan->lanes);
     if (plan->chunks > 1)
-        text_append(text, "chunk %zu of %zu, ", lane->chunk, plan->chunks);
-    text_append(text, "step %d of %d, waits for ", stage->step, trv_schedule_steps(plan->schedule));
+        trv_append(text->at, text->size, "chunk %zu of %zu, ", lane->chunk, plan->chunks);
+    trv_append(text->at, text->size, "step %d of %d, waits for ", stage->step, trv_schedule_steps(plan->schedule));
     if (ready->missing)
         add_peers(text, "ranks ", program->receive + stage->receive, stage->receives, ready->pending);
     if (lane->sending) {
         add_peers(text, ready->missing ? " and for " : "", program->send + stage->send, stage->sends,
                   lane->pending_send);
-        text_append(text, " to receive its data");
+        trv_append(text->at, text->size, " to receive its data");
     }
 }
 
@@ -70,8 +58,9 @@ void trv_plan_describe_as(const trv_plan_t *plan, const int *name, char *at, siz
     int shown = 0, more = 0;
     if (!size)
         return;
-    text_append(&text, "rank %d: %s", name_of(&text, plan->rank),
-                is_running ? "" : states[plan->state == TRV_PLAN_RUNNING ? TRV_PLAN_FAILED : plan->state]);
+    *at = '\0';
+    trv_append(at, size, "rank %d: %s", name_of(&text, plan->rank),
+               is_running ? "" : states[plan->state == TRV_PLAN_RUNNING ? TRV_PLAN_FAILED : plan->state]);
     for (int i = 0; is_running && i < plan->lanes; i++) {
         if (plan->lane[i].done)
             continue;
@@ -80,11 +69,11 @@ void trv_plan_describe_as(const trv_plan_t *plan, const int *name, char *at, siz
             continue;
         }
         if (shown > 1)
-            text_append(&text, "; ");
+            trv_append(at, size, "; ");
         add_lane(&text, plan, &plan->lane[i]);
     }
     if (more)
-        text_append(&text, "; and %d more lane%s", more, more == 1 ? "" : "s");
+        trv_append(at, size, "; and %d more lane%s", more, more == 1 ? "" : "s");
 }
 
 void trv_plan_describe(const trv_plan_t *plan, char *text, size_t size)

@@ -2,21 +2,22 @@
  * Direct exchanges: one message for each pair of ranks that have data for each other, without a schedule.
  *
  * In step k a rank sends to the rank at displacement k and receives from the rank at displacement -k; on a ring these
- * are k positions after and before it. Sends and receives have a window each, and proceed independently. There is no deadlock: of all messages
- * that are not complete, consider one with the smallest k. Its sender and its receiver have completed all of their
- * messages before it, so both have posted it.
+ * are k positions after and before it. Sends and receives have a window each, and proceed independently. There is no
+ * deadlock: of all messages that are not complete, consider one with the smallest k. Its sender and its receiver have
+ * completed all of their messages before it, so both have posted it.
  */
 #include <sched.h>
-#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/abandon.h"
+#include "base/append.h"
 #include "base/error.h"
 #include "execute/run/arguments.h"
+#include "execute/run/block_sizes.h"
 #include "execute/run/ranges.h"
+#include "execute/run/run_scratch.h"
 #include "torus/torus.h"
 
 enum { EMPTY_POLLS_MAX = 16, SEND = 0, RECEIVE = 1, SIDES = 2 };
@@ -48,10 +49,7 @@ struct trv_direct {
     direct_state_t state;
     side_t side[SIDES];
     trv_plan_options_t options;
-    void *scratch_memory; /* allocated by the exchange itself */
-    size_t scratch_capacity;
-    char *scratch; /* of the present run; NULL: none */
-    size_t scratch_bytes;
+    trv_run_scratch_t scratch;
 };
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
@@ -104,35 +102,7 @@ int trv_direct_create(trv_direct_t **created, const trv_torus_t *torus, int rank
     return rc;
 }
 
-/* ---- Scratch ----------------------------------------------------------------------------------------------------- */
-
-static int scratch_acquire(trv_direct_t *direct, size_t bytes)
-{
-    const trv_plan_options_t *o = &direct->options;
-    direct->scratch = NULL;
-    direct->scratch_bytes = bytes;
-    if (bytes == 0)
-        return 0;
-    if (o->scratch_allocate) {
-        direct->scratch = o->scratch_allocate(o->scratch_context, bytes);
-        return direct->scratch ? 0 : trv_fail_memory();
-    }
-    if (direct->scratch_capacity < bytes) {
-        free(direct->scratch_memory);
-        direct->scratch_memory = malloc(bytes);
-        direct->scratch_capacity = direct->scratch_memory ? bytes : 0;
-    }
-    direct->scratch = direct->scratch_memory;
-    return direct->scratch ? 0 : trv_fail_memory();
-}
-
-static void scratch_release(trv_direct_t *direct)
-{
-    const trv_plan_options_t *o = &direct->options;
-    if (direct->scratch && o->scratch_allocate && o->scratch_free)
-        o->scratch_free(o->scratch_context, direct->scratch, direct->scratch_bytes);
-    direct->scratch = NULL;
-}
+/* ---- Destruction ------------------------------------------------------------------------------------------------- */
 
 /* Cancels all messages. If a send may still read the scratch, that is never freed. */
 static void direct_end(trv_direct_t *direct)
@@ -147,15 +117,9 @@ static void direct_end(trv_direct_t *direct)
             direct->side[s].peer[slot] = -1;
         }
     direct->side[SEND].pending = direct->side[RECEIVE].pending = 0;
-    if (lost && direct->scratch) {
-        trv_abandon(direct->scratch);
-        if (direct->scratch == direct->scratch_memory) {
-            direct->scratch_memory = NULL;
-            direct->scratch_capacity = 0;
-        }
-        direct->scratch = NULL;
-    }
-    scratch_release(direct);
+    if (lost)
+        trv_run_scratch_abandon(&direct->scratch);
+    trv_run_scratch_release(&direct->scratch, &direct->options);
 }
 
 void trv_direct_destroy(trv_direct_t *direct)
@@ -169,7 +133,7 @@ void trv_direct_destroy(trv_direct_t *direct)
         free(direct->side[s].extent);
         free(direct->side[s].range);
     }
-    free(direct->scratch_memory);
+    trv_run_scratch_clear(&direct->scratch);
     free(direct);
 }
 
@@ -183,18 +147,23 @@ static int check_startable(const trv_direct_t *direct, int root, size_t element_
         return trv_fail(TRV_ERR_STATE, "the exchange is running; wait for it before starting it again");
     if (direct->state == DIRECT_FAILED)
         return trv_fail(TRV_ERR_STATE, "the exchange failed earlier; destroy it and create a new one");
-    if (root < 0 || root >= direct->torus.ranks)
-        return trv_fail(TRV_ERR_ARGUMENT, "there is no root %d among %d ranks; roots are 0 to %d", root,
-                        direct->torus.ranks, direct->torus.ranks - 1);
-    return element_size > 0 ? 0 : trv_fail(TRV_ERR_ARGUMENT, "elements of 0 bytes cannot be sent");
+    const int rc = trv_collective_check(TRV_GATHER, root, direct->torus.ranks);
+    return rc || element_size > 0 ? rc : trv_fail(TRV_ERR_ARGUMENT, "elements of 0 bytes cannot be sent");
+}
+
+/* An error if a side has data without a buffer. */
+static int check_null(const trv_direct_t *direct, int which)
+{
+    const side_t *side = &direct->side[which];
+    return which == SEND ? trv_buffers_check_null(side->data, side->ranges, NULL, 0)
+                         : trv_buffers_check_null(NULL, 0, side->data, side->ranges);
 }
 
 /* Sets the extents of a side to the blocks. */
 static int set_blocks(trv_direct_t *direct, int which, const void *data, size_t size, const trv_direct_blocks_t *blocks)
 {
     side_t *side = &direct->side[which];
-    const size_t elements_max = SIZE_MAX / 4 / size;
-    size_t at = 0;
+    trv_range_t place = {0, 0};
     side->ranges = 0;
     side->data = (char *)data;
     if (!blocks || !blocks->count)
@@ -202,18 +171,15 @@ static int set_blocks(trv_direct_t *direct, int which, const void *data, size_t 
                         "the counts of the blocks to %s are NULL; there must be one for each of %d ranks",
                         which == SEND ? "send" : "receive", direct->torus.ranks);
     for (int r = 0; r < direct->torus.ranks; r++) {
-        const size_t count = blocks->count[r], begin = blocks->displacement ? blocks->displacement[r] : at;
-        if (count > elements_max || (count > 0 && begin > elements_max - count))
-            return trv_fail_extent(r, count, size, begin);
-        at = begin + count;
-        side->extent[r] = count > 0 ? (extent_t){begin * size, count * size} : (extent_t){0, 0};
+        const size_t count = blocks->count[r];
+        const int rc = trv_block_place(blocks->count, blocks->displacement, r, size, &place);
+        if (rc)
+            return rc;
+        side->extent[r] = count > 0 ? (extent_t){place.begin * size, count * size} : (extent_t){0, 0};
         if (count > 0)
-            side->range[side->ranges++] = (trv_range_t){begin * size, at * size};
+            side->range[side->ranges++] = (trv_range_t){place.begin * size, place.end * size};
     }
-    if (side->ranges > 0 && !data)
-        return trv_fail(TRV_ERR_ARGUMENT, "the %s buffer is NULL, but the count is not 0",
-                        which == SEND ? "input" : "output");
-    return 0;
+    return check_null(direct, which);
 }
 
 /* Sets the extents of a side to `count` elements for one rank. */
@@ -227,10 +193,7 @@ static int set_single(trv_direct_t *direct, int which, const void *data, size_t 
         return trv_fail_extent(direct->rank, count, size, 0);
     side->extent[peer].bytes = count * size;
     side->range[0] = (trv_range_t){0, count * size};
-    if (count > 0 && !data)
-        return trv_fail(TRV_ERR_ARGUMENT, "the %s buffer is NULL, but the count is not 0",
-                        which == SEND ? "input" : "output");
-    return 0;
+    return check_null(direct, which);
 }
 
 /* Empties a side on which this rank sends or receives nothing. */
@@ -359,10 +322,10 @@ static int copy_input(trv_direct_t *direct)
         in->extent[r] = (extent_t){bytes, out->extent[r].bytes};
         bytes += r == direct->rank ? 0 : out->extent[r].bytes;
     }
-    const int rc = scratch_acquire(direct, bytes);
+    const int rc = trv_run_scratch_acquire(&direct->scratch, &direct->options, bytes);
     if (rc)
         return rc;
-    in->data = direct->scratch;
+    in->data = direct->scratch.data;
     for (int r = 0; r < direct->torus.ranks; r++)
         if (r != direct->rank && in->extent[r].bytes > 0)
             memcpy(in->data + in->extent[r].offset, out->data + out->extent[r].offset, in->extent[r].bytes);
@@ -395,19 +358,21 @@ int trv_direct_start_alltoall(trv_direct_t *direct, size_t element_size, const v
     return rc ? rc : direct_begin(direct);
 }
 
-int trv_direct_start_gather(trv_direct_t *direct, int root, size_t element_size, const void *input, size_t count,
-                            void *output, const trv_direct_blocks_t *blocks)
+/* Starts a gather or scatter. `whole`: the side on which the root has all blocks; every rank has one on the other. */
+static int start_rooted(trv_direct_t *direct, int whole, int root, size_t element_size, const void *all,
+                        const trv_direct_blocks_t *blocks, const void *own, size_t count)
 {
+    const int single = whole == SEND ? RECEIVE : SEND;
     int rc = check_startable(direct, root, element_size);
-    const bool is_root = !rc && direct->rank == root, in_place = is_root && input == output;
+    const bool is_root = !rc && direct->rank == root, in_place = is_root && all == own;
     if (!rc && is_root)
-        rc = set_blocks(direct, RECEIVE, output, element_size, blocks);
+        rc = set_blocks(direct, whole, all, element_size, blocks);
     else if (!rc)
-        set_nothing(direct, RECEIVE);
+        set_nothing(direct, whole);
     if (!rc && in_place)
-        set_nothing(direct, SEND);
+        set_nothing(direct, single);
     else if (!rc)
-        rc = set_single(direct, SEND, input, element_size, root, count);
+        rc = set_single(direct, single, own, element_size, root, count);
     if (!rc)
         rc = check_disjoint(direct, element_size);
     if (!rc && in_place)
@@ -415,24 +380,16 @@ int trv_direct_start_gather(trv_direct_t *direct, int root, size_t element_size,
     return rc ? rc : direct_begin(direct);
 }
 
+int trv_direct_start_gather(trv_direct_t *direct, int root, size_t element_size, const void *input, size_t count,
+                            void *output, const trv_direct_blocks_t *blocks)
+{
+    return start_rooted(direct, RECEIVE, root, element_size, output, blocks, input, count);
+}
+
 int trv_direct_start_scatter(trv_direct_t *direct, int root, size_t element_size, const void *input,
                              const trv_direct_blocks_t *blocks, void *output, size_t count)
 {
-    int rc = check_startable(direct, root, element_size);
-    const bool is_root = !rc && direct->rank == root, in_place = is_root && input == output;
-    if (!rc && is_root)
-        rc = set_blocks(direct, SEND, input, element_size, blocks);
-    else if (!rc)
-        set_nothing(direct, SEND);
-    if (!rc && in_place)
-        set_nothing(direct, RECEIVE);
-    else if (!rc)
-        rc = set_single(direct, RECEIVE, output, element_size, root, count);
-    if (!rc)
-        rc = check_disjoint(direct, element_size);
-    if (!rc && in_place)
-        keep_own(direct);
-    return rc ? rc : direct_begin(direct);
+    return start_rooted(direct, SEND, root, element_size, input, blocks, output, count);
 }
 
 /* ---- Progress ---------------------------------------------------------------------------------------------------- */
@@ -454,7 +411,7 @@ static int direct_progress(trv_direct_t *direct, bool *progressed)
         return direct_fail(direct, rc);
     if (direct->side[SEND].pending + direct->side[RECEIVE].pending > 0)
         return 0;
-    scratch_release(direct);
+    trv_run_scratch_release(&direct->scratch, &direct->options);
     direct->state = DIRECT_IDLE;
     return 1;
 }
@@ -486,31 +443,23 @@ void trv_direct_cancel(trv_direct_t *direct)
 
 /* ---- Description ------------------------------------------------------------------------------------------------- */
 
-static size_t append(char *text, size_t size, size_t used, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    const int length = vsnprintf(used < size ? text + used : NULL, used < size ? size - used : 0, format, arguments);
-    va_end(arguments);
-    return used + (size_t)length;
-}
-
 void trv_direct_describe_as(const trv_direct_t *direct, const int *name, char *text, size_t size)
 {
     static const char *const states[] = {"never started", "running", "complete", "failed"};
     const bool runs = direct->state == DIRECT_RUNNING;
-    size_t used = append(text, size, 0, "rank %d: %s", name ? name[direct->rank] : direct->rank,
-                         runs ? "waits for " : states[direct->state]);
-    for (int s = RECEIVE; runs && s >= SEND; s--) {
+    if (size > 0)
+        snprintf(text, size, "rank %d: %s", name ? name[direct->rank] : direct->rank,
+                 runs ? "waits for " : states[direct->state]);
+    for (int s = RECEIVE; size > 0 && runs && s >= SEND; s--) {
         const side_t *side = &direct->side[s];
         const char *before = s == RECEIVE ? "ranks " : direct->side[RECEIVE].pending ? " and for " : "";
         for (int slot = 0; slot < TRV_DIRECT_WINDOW; slot++) {
             if (side->peer[slot] < 0)
                 continue;
-            used = append(text, size, used, "%s%d", before, name ? name[side->peer[slot]] : side->peer[slot]);
+            trv_append(text, size, "%s%d", before, name ? name[side->peer[slot]] : side->peer[slot]);
             before = ", ";
         }
         if (s == SEND && side->pending)
-            used = append(text, size, used, " to receive its data");
+            trv_append(text, size, " to receive its data");
     }
 }

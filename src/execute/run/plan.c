@@ -185,7 +185,8 @@ void trv_plan_set_count(trv_plan_t *plan, size_t count)
     plan->origin[TRV_AT_OUTPUT] = shape->after == TRV_OWNER ? (size_t)plan->rank * count : 0;
 }
 
-/* Sets the blocks of an All-to-All: displacement x is the block for rank + x in the input, from rank - x in the output. */
+/* Sets the blocks of an All-to-All: displacement x is the block for rank + x in the input, from rank - x in the
+ * output. */
 static int number_blocks(trv_plan_t *plan)
 {
     const trv_torus_t *torus = trv_schedule_torus(plan->schedule);
@@ -270,51 +271,15 @@ int trv_plan_create_like(trv_plan_t **created, const trv_plan_t *plan, const trv
                        plan->compiled);
 }
 
-/* ---- Scratch ----------------------------------------------------------------------------------------------------- */
-
-enum { ALIGNMENT = 64 };
-
-/* Obtains the scratch of the run. TRV_ERR_MEMORY if there is none. */
-static int scratch_acquire(trv_plan_t *plan)
-{
-    const trv_plan_options_t *o = &plan->options;
-    plan->scratch = NULL;
-    if (plan->scratch_bytes == 0)
-        return 0;
-    if (o->scratch_allocate) {
-        plan->scratch = o->scratch_allocate(o->scratch_context, plan->scratch_bytes);
-        return plan->scratch ? 0 : trv_fail_memory();
-    }
-    if (plan->scratch_capacity < plan->scratch_bytes) {
-        free(plan->scratch_memory);
-        plan->scratch_memory = malloc(plan->scratch_bytes + ALIGNMENT);
-        plan->scratch_capacity = plan->scratch_memory ? plan->scratch_bytes : 0;
-        if (!plan->scratch_memory)
-            return trv_fail_memory();
-    }
-    plan->scratch = (char *)plan->scratch_memory + -(uintptr_t)plan->scratch_memory % ALIGNMENT;
-    return 0;
-}
-
-static void scratch_release(trv_plan_t *plan)
-{
-    const trv_plan_options_t *o = &plan->options;
-    if (plan->scratch && o->scratch_allocate && o->scratch_free)
-        o->scratch_free(o->scratch_context, plan->scratch, plan->scratch_bytes);
-    plan->scratch = NULL;
-}
+/* ---- Destruction ------------------------------------------------------------------------------------------------- */
 
 static void plan_cancel(trv_plan_t *plan)
 {
     if (plan->state == TRV_PLAN_CHECKING)
         plan->lost = trv_check_cancel(plan) || plan->lost;
-    if (plan->state == TRV_PLAN_RUNNING && trv_run_cancel(plan)) {
-        trv_abandon(plan->options.scratch_allocate ? plan->scratch : plan->scratch_memory);
-        plan->scratch = NULL;
-        plan->scratch_memory = NULL;
-        plan->scratch_capacity = 0;
-    }
-    scratch_release(plan);
+    if (plan->state == TRV_PLAN_RUNNING && trv_run_cancel(plan))
+        trv_run_scratch_abandon(&plan->scratch);
+    trv_run_scratch_release(&plan->scratch, &plan->options);
 }
 
 void trv_plan_destroy(trv_plan_t *plan)
@@ -337,7 +302,7 @@ void trv_plan_destroy(trv_plan_t *plan)
     free(plan->lane);
     free(plan->bits);
     free(plan->source);
-    free(plan->scratch_memory);
+    trv_run_scratch_clear(&plan->scratch);
     plan->lost ? trv_abandon(plan) : quarantine(plan);
 }
 
@@ -374,20 +339,22 @@ static int set_buffers(trv_plan_t *plan, const void *input, void *output)
     return 0;
 }
 
-/* Copies the input of an All-to-All in place, of which the output overwrites blocks before they are sent; or replaces an
- * output that overlaps blocks of the input of other ranks. */
+/* Copies the input of an All-to-All in place, of which the output overwrites blocks before they are sent; or replaces
+ * an output that overlaps blocks of the input of other ranks. */
 static void use_copy(trv_plan_t *plan)
 {
-    char *copy = plan->scratch + plan->scratch_bytes - plan->copy_bytes;
+    if (plan->copy_bytes == 0)
+        return;
+    char *copy = plan->scratch.data + plan->scratch_bytes - plan->copy_bytes;
     if (plan->copied_output)
         plan->output = copy;
-    else if (plan->copy_bytes > 0)
+    else
         plan->input = memcpy(copy, plan->input, plan->copy_bytes);
 }
 
 static int start_lanes(trv_plan_t *plan)
 {
-    int rc = scratch_acquire(plan);
+    int rc = trv_run_scratch_acquire(&plan->scratch, &plan->options, plan->scratch_bytes);
     if (rc)
         return rc;
     use_copy(plan);
@@ -463,7 +430,7 @@ static int plan_progress(trv_plan_t *plan, bool *progressed)
         if (rc > 0) {
             if (plan->copied_output)
                 memcpy(plan->copied_output, plan->output, plan->copy_bytes);
-            scratch_release(plan);
+            trv_run_scratch_release(&plan->scratch, &plan->options);
             plan->state = TRV_PLAN_IDLE;
         }
     }

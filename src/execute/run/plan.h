@@ -13,6 +13,7 @@
 #include "execute/compile/size.h"
 #include "execute/compile/walk.h"
 #include "execute/run/ranges.h"
+#include "execute/run/run_scratch.h"
 
 /* The readiness entry of a lane's stage (paper appendix D): one bit per outstanding receive, valid for one generation
  * of the lane's buffers, that is, for one chunk of one run. The stage's work can be executed when no bit is set. */
@@ -110,10 +111,8 @@ struct trv_plan {
     int lane_sends, lane_receives; /* request slots of a lane, per stage */
     uint64_t *bits;                /* memory of all lanes' pending bits */
     trv_plan_options_t options;
-    void *scratch_memory;    /* memory allocated by the plan itself */
-    size_t scratch_capacity; /* of scratch_memory */
-    char *scratch;           /* scratch of the present run, aligned; NULL: none */
-    size_t scratch_bytes, lane_scratch_bytes;
+    trv_run_scratch_t scratch;
+    size_t scratch_bytes, lane_scratch_bytes; /* of a run with the present count; of each of its lanes */
     size_t copy_bytes;        /* of scratch_bytes, at the end: a copy of the input of an All-to-All in place, or … */
     char *copied_output;      /* … the output, which is copied to this address after the run; else NULL */
     const void **source;      /* array for the sources of any combine */

@@ -134,7 +134,9 @@ static void load_chunk(trv_plan_t *plan, trv_lane_t *lane, size_t chunk)
     lane->sized = sized_of(plan, lane, chunk);
     lane->base[TRV_AT_INPUT] = plan->input ? (char *)plan->input + offset : NULL;
     lane->base[TRV_AT_OUTPUT] = plan->output ? plan->output + offset : NULL;
-    lane->base[TRV_AT_SCRATCH] = plan->scratch ? plan->scratch + (size_t)lane->number * plan->lane_scratch_bytes : NULL;
+    lane->base[TRV_AT_SCRATCH] = plan->scratch.data
+                                     ? plan->scratch.data + (size_t)lane->number * plan->lane_scratch_bytes
+                                     : NULL;
     lane->stage = 0;
     lane->generation++;
 }

@@ -151,11 +151,12 @@ static int set_sizes(trv_plan_t *plan, const size_t *count, const size_t *displa
     trv_plan_blocks_t *blocks = plan->blocks;
     const trv_block_sizes_t sizes = sizes_of(plan, count, displacement);
     const size_t previous = plan->count;
-    size_t largest, extent, at = 0;
-    int rc = trv_blocks_check(&sizes, blocks->range, &largest, &extent);
+    trv_block_totals_t totals;
+    size_t at = 0;
+    int rc = trv_blocks_check(&sizes, blocks->range, &totals);
     if (rc)
         return rc;
-    plan->count = largest;
+    plan->count = totals.largest;
     trv_plan_set_chunks(plan);
     rc = create_lanes(plan);
     if (rc) { /* the plan keeps its present sizes */
@@ -167,7 +168,7 @@ static int set_sizes(trv_plan_t *plan, const size_t *count, const size_t *displa
         blocks->count[r] = count[r];
         blocks->displacement[r] = displacement ? displacement[r] : at;
     }
-    blocks->extent = extent;
+    blocks->extent = totals.extent;
     plan->unequal = true;
     plan->starts = 0;
     const size_t own = blocks->displacement[plan->rank];

@@ -59,9 +59,9 @@ static int rotate_back(const trv_torus_t *base, const int rotation[TRV_DIMS_MAX]
     return trv_torus_rank(base, at);
 }
 
-/* Finds the torus that the coordinates form. dimension[d] is its dimension that corresponds to dimension d of `base`, or
- * -1 if none does. `node`: scratch memory for one int per coordinate. A dimension of `base` that is a ring but of which the
- * coordinates form a line is rotated by rotation[d], so that the line begins at 0. */
+/* Finds the torus that the coordinates form. dimension[d] is its dimension that corresponds to dimension d of `base`,
+ * or -1 if none does. `node`: scratch memory for one int per coordinate. A dimension of `base` that is a ring but of
+ * which the coordinates form a line is rotated by rotation[d], so that the line begins at 0. */
 static int find_torus(trv_mpi_fit_t *fit, const trv_torus_t *base, unsigned shared_port, location_t *location,
                       int coordinates, int *node, int dimension[TRV_DIMS_MAX], int rotation[TRV_DIMS_MAX])
 {
@@ -188,8 +188,8 @@ static int set_nodes(trv_mpi_fit_t *fit, unsigned shared_port, location_t *locat
     return trv_torus_init(&fit->network.torus, 1, &coordinates);
 }
 
-/* Fills fit->rank_at. `location`: the entry of every coordinate, in the order of fit->member. `sorted`: scratch memory for
- * as many. */
+/* Fills fit->rank_at. `location`: the entry of every coordinate, in the order of fit->member. `sorted`: scratch memory
+ * for as many. */
 static int list_ranks(trv_mpi_fit_t *fit, const int *coordinate, int ranks, const location_t *location,
                       location_t *sorted)
 {

@@ -62,8 +62,8 @@ static void format_name(MPI_Comm comm, char text[NAME_SHOWN + 4])
     }
 }
 
-/* The first ranks in MPI_COMM_WORLD, as " of ranks 0,4,8,…". Empty: the communicator has the ranks of MPI_COMM_WORLD, in
- * their order, or they are not known. */
+/* The first ranks in MPI_COMM_WORLD, as " of ranks 0,4,8,…". Empty: the communicator has the ranks of MPI_COMM_WORLD,
+ * in their order, or they are not known. */
 static void format_members(const trv_mpi_state_t *state, char text[80])
 {
     const trv_mpi_members_t *members = state->members;

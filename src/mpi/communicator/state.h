@@ -96,9 +96,9 @@ int trv_mpi_state_configure(trv_mpi_state_t *state, const char *torus, const cha
 /* Parses a torus, which must have as many ranks as the communicator. TRV_OK or TRV_ERR_ARGUMENT. */
 int trv_mpi_state_torus(const trv_mpi_state_t *state, const char *text, trv_torus_t *torus);
 
-/* Checks the name of an algorithm. TRV_OK if it is auto, planned, an algorithm that supports a collective on the network,
- * or a family with such an algorithm. TRV_ERR_ARGUMENT if it is no name; TRV_ERR_UNSUPPORTED with the algorithm's
- * message in trv_last_error(); TRV_ERR_MEMORY. */
+/* Checks the name of an algorithm. TRV_OK if it is auto, planned, an algorithm that supports a collective on the
+ * network, or a family with such an algorithm. TRV_ERR_ARGUMENT if it is no name; TRV_ERR_UNSUPPORTED with the
+ * algorithm's message in trv_last_error(); TRV_ERR_MEMORY. */
 int trv_mpi_algorithm_fits(const trv_network_t *network, const char *name);
 
 /* The network of a communicator for which TRV_Comm_set set no torus, for the algorithm that `algorithm` names (NULL:

@@ -65,8 +65,8 @@ static void buffers_of(const trv_mpi_call_t *call, int rank, const void **input,
     *output = reduction->collective != TRV_REDUCE || rank == reduction->root ? reduction->output : NULL;
 }
 
-/* Checks buffers as buffers_of returns them, of a rank with this input and output. `may_be_null`: whether their addresses
- * may be NULL nevertheless. */
+/* Checks buffers as buffers_of returns them, of a rank with this input and output. `may_be_null`: whether their
+ * addresses may be NULL nevertheless. */
 static int check_buffers(const trv_mpi_arguments_t *arguments, int rank, int ranks, const void *input,
                          const void *output, bool may_be_null)
 {
@@ -164,9 +164,9 @@ static int read_movement(const trv_mpi_call_t *call, int rank, int ranks, trv_mp
 }
 
 /* Converts the arguments of a call; arguments->elements.reducer is TRV_MPI_LIBRARY if no schedule can execute it.
- * *contiguous is false if this rank's types of a collective that moves data have gaps. Returns MPI_SUCCESS, or the error
- * class of invalid arguments with the message in trv_last_error(); MPI_ERR_NO_MEM: no memory for block sizes. The caller
- * clears the arguments. */
+ * *contiguous is false if this rank's types of a collective that moves data have gaps. Returns MPI_SUCCESS, or the
+ * error class of invalid arguments with the message in trv_last_error(); MPI_ERR_NO_MEM: no memory for block sizes. The
+ * caller clears the arguments. */
 static int read_call(const trv_mpi_call_t *call, int rank, int ranks, trv_mpi_arguments_t *arguments, bool *contiguous)
 {
     *arguments = trv_mpi_byte_arguments(trv_mpi_call_collective(call), 0, 0);

@@ -50,17 +50,17 @@ bool trv_mpi_dispatch(const trv_mpi_call_t *call, MPI_Comm comm, int *code);
 trv_mpi_decision_t *trv_mpi_get_decision(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool on_device,
                                          int *code);
 
-/* Fills the job of a request for a call of a rank. False: there are no elements, or the arguments are invalid (*code is
- * then an error class). In any case the caller clears spec->arguments. */
+/* Fills in the specification of a request for a call of a rank. False: there are no elements, or the arguments are
+ * invalid (*code is then an error class). In any case the caller clears spec->arguments. */
 bool trv_mpi_make_request_spec(const trv_mpi_call_t *call, int rank, int ranks, trv_mpi_request_spec_t *spec,
                                int *code);
 
 /* Whether a schedule is decided for such calls, which means that the other ranks will send its messages. */
 bool trv_mpi_has_schedule(trv_mpi_state_t *state, const trv_mpi_request_spec_t *spec, bool persistent);
 
-/* Creates a request for a job, which takes the block sizes from it; does not wait for other ranks. TRV_OK with
- * *request = NULL, on all ranks: fall back, because no decision exists for this operation signature and size class, or no
- * tags are left for another persistent request. TRV_ERR_MEMORY or TRV_ERR_TRANSPORT: the communicator is broken on this
+/* Creates a request, which takes the block sizes from `spec`; does not wait for other ranks. *request is NULL after
+ * TRV_OK, on all ranks: fall back, because no decision exists for this operation signature and size class, or no tags
+ * are left for another persistent request. TRV_ERR_MEMORY or TRV_ERR_TRANSPORT: the communicator is broken on this
  * rank. */
 int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, trv_mpi_request_spec_t *spec,
                          bool persistent);

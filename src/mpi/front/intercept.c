@@ -75,15 +75,15 @@ static bool blocking(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
 }
 
 /* False for calls that fall back on every communicator: those without elements, and those whose buffers are invalid
- * (`MPI_IN_PLACE` or NULL), which the MPI library reports. In collectives with a root only arguments that have a meaning
- * on this rank are examined; buffers are checked by the dispatch. */
+ * (`MPI_IN_PLACE` or NULL), which the MPI library reports. In collectives with a root only arguments that have a
+ * meaning on this rank are examined; buffers are checked by the dispatch. */
 static bool is_valid(const trv_mpi_call_t *call, MPI_Comm comm)
 {
     const trv_mpi_reduction_t *reduction = call->reduction;
     int rank = 0;
     const trv_mpi_counts_t *counts = trv_mpi_call_counts(call);
     if (counts) /* a rank with an empty block may pass NULL */
-        return counts->count && (counts->displacement || counts->displacement_bytes == 0);
+        return trv_mpi_counts_complete(counts);
     if (reduction)
         return reduction->count > 0 && (reduction->collective == TRV_REDUCE ||
                                         (reduction->input && reduction->output && reduction->output != MPI_IN_PLACE));

@@ -28,8 +28,8 @@ bool trv_mpi_intercept(const trv_mpi_call_t *call, MPI_Comm comm, int *code);
 /* Non-blocking and persistent calls: returns a request that can be started, or NULL: the call falls back, or *code is
  * an error. The function does not wait for other ranks, so it needs the decision of an earlier blocking call with the
  * same operation signature and size class on the same communicator. `name`: the MPI function, for the log. A caller
- * that has no memory for its own part passes NULL as `done` and `context`; this is an error if
- * a schedule is decided. */
+ * that has no memory for its own part passes NULL as `done` and `context`; this is an error if a schedule is
+ * decided. */
 trv_mpi_request_t *trv_mpi_intercept_post(const char *name, const trv_mpi_call_t *call, MPI_Comm comm, bool persistent,
                                           void (*done)(void *context, int class), void *context, int *code);
 

@@ -66,77 +66,6 @@ static int library_check(const char *noun, MPI_Count count)
 
 /* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
-/* A collective that moves data, with one type, which plans use. */
-static trv_mpi_movement_t movement_of(const trv_mpi_reduction_t *a)
-{
-    return (trv_mpi_movement_t){a->collective, a->input,    a->output, a->count, a->count,
-                                a->datatype,   a->datatype, a->root,   NULL};
-}
-
-static bool is_reduction(trv_collective_t collective) { return trv_collective_shape(collective)->reduces; }
-
-static int check_counts(const trv_mpi_movement_t *m, MPI_Comm comm)
-{
-    int rank = 0, code = PMPI_Comm_rank(comm, &rank);
-    return code == MPI_SUCCESS ? library_check("count", trv_mpi_movement_count(m, rank)) : library_result(code);
-}
-
-/* The names of a function in its forms, for the macros below. */
-#define BLOCKING(Name, name)    LARGE(PMPI_##Name)
-#define NONBLOCKING(Name, name) LARGE(PMPI_I##name)
-#define PERSISTENT(Name, name)  INIT(PMPI_##Name)
-
-/* Calls the MPI library's function of a collective. FORM is one of the three macros above; the arguments after `a` or
- * `m` are the communicator and, for the other forms, an info and a request. */
-#define ARGUMENTS(a) (a)->input, (a)->output, COUNT((a)->count), (a)->datatype, (a)->op
-#define CALL_REDUCTION(FORM, a, ...)                                                                                   \
-    ((a)->collective == TRV_ALLREDUCE ? FORM(Allreduce, allreduce)(ARGUMENTS(a), __VA_ARGS__)                          \
-     : (a)->collective == TRV_REDUCE  ? FORM(Reduce, reduce)(ARGUMENTS(a), (a)->root, __VA_ARGS__)                     \
-                                      : FORM(Reduce_scatter_block, reduce_scatter_block)(ARGUMENTS(a), __VA_ARGS__))
-
-#define SIDES(m) (m)->sendbuf, COUNT((m)->sendcount), (m)->sendtype, (m)->recvbuf, COUNT((m)->recvcount), (m)->recvtype
-#define CALL_MOVEMENT(FORM, m, ...)                                                                                    \
-    ((m)->collective == TRV_BROADCAST                                                                                  \
-         ? FORM(Bcast, bcast)((m)->recvbuf, COUNT((m)->recvcount), (m)->recvtype, (m)->root, __VA_ARGS__)              \
-     : (m)->collective == TRV_GATHER   ? FORM(Gather, gather)(SIDES(m), (m)->root, __VA_ARGS__)                        \
-     : (m)->collective == TRV_SCATTER  ? FORM(Scatter, scatter)(SIDES(m), (m)->root, __VA_ARGS__)                      \
-     : (m)->collective == TRV_ALLTOALL ? FORM(Alltoall, alltoall)(SIDES(m), __VA_ARGS__)                               \
-                                       : FORM(Allgather, allgather)(SIDES(m), __VA_ARGS__))
-
-/* ---- Blocking and non-blocking calls ----------------------------------------------------------------------------- */
-
-static int movement_run(const trv_mpi_movement_t *m, MPI_Comm comm)
-{
-    const int code = check_counts(m, comm);
-    return code == MPI_SUCCESS ? library_result(CALL_MOVEMENT(BLOCKING, m, comm)) : code;
-}
-
-static int movement_start(const trv_mpi_movement_t *m, MPI_Comm comm, MPI_Request *request)
-{
-    const int code = check_counts(m, comm);
-    return code == MPI_SUCCESS ? library_result(CALL_MOVEMENT(NONBLOCKING, m, comm, request)) : code;
-}
-
-int trv_mpi_library_run(const trv_mpi_reduction_t *a, MPI_Comm comm)
-{
-    const trv_mpi_movement_t movement = movement_of(a);
-    if (!is_reduction(a->collective))
-        return movement_run(&movement, comm);
-    const int code = library_check("count", a->count);
-    return code == MPI_SUCCESS ? library_result(CALL_REDUCTION(BLOCKING, a, comm)) : code;
-}
-
-int trv_mpi_library_start(const trv_mpi_reduction_t *a, MPI_Comm comm, MPI_Request *request)
-{
-    const trv_mpi_movement_t movement = movement_of(a);
-    if (!is_reduction(a->collective))
-        return movement_start(&movement, comm, request);
-    const int code = library_check("count", a->count);
-    return code == MPI_SUCCESS ? library_result(CALL_REDUCTION(NONBLOCKING, a, comm, request)) : code;
-}
-
-/* ---- Blocks of different sizes ----------------------------------------------------------------------------------- */
-
 /* Counts and displacements as the MPI library's functions take them. */
 #if MPI_VERSION >= 4
 typedef MPI_Count library_count_t;
@@ -163,11 +92,10 @@ static int convert_counts(const trv_mpi_call_t *call, MPI_Comm comm, library_blo
 {
     const trv_mpi_counts_t *counts = trv_mpi_call_counts(call);
     int ranks = 0, code = count_blocks(call, comm, &ranks);
-    *blocks = (library_blocks_t){NULL, NULL};
+    if (code == MPI_SUCCESS)
+        code = trv_mpi_counts_check(counts);
     if (code != MPI_SUCCESS)
         return code;
-    if (!counts->count || (!counts->displacement && counts->displacement_bytes > 0))
-        return trv_fail(TRV_ERR_ARGUMENT, "the array of counts or displacements is NULL"), MPI_ERR_ARG;
     const size_t count_bytes = ((size_t)ranks * sizeof(library_count_t) + 15) / 16 * 16;
     blocks->count = malloc(count_bytes + (size_t)ranks * sizeof(library_displacement_t));
     if (!blocks->count)
@@ -186,68 +114,126 @@ static int convert_counts(const trv_mpi_call_t *call, MPI_Comm comm, library_blo
     return code;
 }
 
+/* Checks the counts of a call, and converts those of blocks, which the caller frees (blocks->count). MPI_SUCCESS or an
+ * error class. */
+static int prepare(const trv_mpi_call_t *call, MPI_Comm comm, library_blocks_t *blocks)
+{
+    int rank = 0;
+    *blocks = (library_blocks_t){NULL, NULL};
+    if (trv_mpi_call_counts(call)) {
+        const bool sends = call->movement && call->movement->sendbuf != MPI_IN_PLACE;
+        const int code = convert_counts(call, comm, blocks);
+        return code == MPI_SUCCESS && sends ? library_check("count", call->movement->sendcount) : code;
+    }
+    if (!call->movement)
+        return library_check("count", call->reduction->count);
+    const int code = PMPI_Comm_rank(comm, &rank);
+    return code == MPI_SUCCESS ? library_check("count", trv_mpi_movement_count(call->movement, rank))
+                               : library_result(code);
+}
+
+/* ---- The functions ----------------------------------------------------------------------------------------------- */
+
+/* The names of a function in its forms, for the macros below. */
+#define BLOCKING(Name, name)    LARGE(PMPI_##Name)
+#define NONBLOCKING(Name, name) LARGE(PMPI_I##name)
+#define PERSISTENT(Name, name)  INIT(PMPI_##Name)
+
+/* Calls the MPI library's function of a collective. FORM is one of the three macros above; the arguments after the call
+ * are the communicator and, for the other forms, an info and a request. */
+#define ARGUMENTS(a) (a)->input, (a)->output, COUNT((a)->count), (a)->datatype, (a)->op
+#define CALL_REDUCTION(FORM, a, ...)                                                                                   \
+    ((a)->collective == TRV_ALLREDUCE ? FORM(Allreduce, allreduce)(ARGUMENTS(a), __VA_ARGS__)                          \
+     : (a)->collective == TRV_REDUCE  ? FORM(Reduce, reduce)(ARGUMENTS(a), (a)->root, __VA_ARGS__)                     \
+                                      : FORM(Reduce_scatter_block, reduce_scatter_block)(ARGUMENTS(a), __VA_ARGS__))
+
+#define SEND_SIDE(m) (m)->sendbuf, COUNT((m)->sendcount), (m)->sendtype
+#define SIDES(m)     SEND_SIDE(m), (m)->recvbuf, COUNT((m)->recvcount), (m)->recvtype
+#define CALL_MOVEMENT(FORM, m, ...)                                                                                    \
+    ((m)->collective == TRV_BROADCAST                                                                                  \
+         ? FORM(Bcast, bcast)((m)->recvbuf, COUNT((m)->recvcount), (m)->recvtype, (m)->root, __VA_ARGS__)              \
+     : (m)->collective == TRV_GATHER   ? FORM(Gather, gather)(SIDES(m), (m)->root, __VA_ARGS__)                        \
+     : (m)->collective == TRV_SCATTER  ? FORM(Scatter, scatter)(SIDES(m), (m)->root, __VA_ARGS__)                      \
+     : (m)->collective == TRV_ALLTOALL ? FORM(Alltoall, alltoall)(SIDES(m), __VA_ARGS__)                               \
+                                       : FORM(Allgather, allgather)(SIDES(m), __VA_ARGS__))
+
 #define CALL_BLOCKS(FORM, call, blocks, ...)                                                                           \
     ((call)->movement                                                                                                  \
-         ? FORM(Allgatherv, allgatherv)((call)->movement->sendbuf, COUNT((call)->movement->sendcount),                 \
-                                        (call)->movement->sendtype, (call)->movement->recvbuf, (blocks).count,         \
+         ? FORM(Allgatherv, allgatherv)(SEND_SIDE((call)->movement), (call)->movement->recvbuf, (blocks).count,        \
                                         (blocks).displacement, (call)->movement->recvtype, __VA_ARGS__)                \
          : FORM(Reduce_scatter, reduce_scatter)((call)->reduction->input, (call)->reduction->output, (blocks).count,   \
                                                 (call)->reduction->datatype, (call)->reduction->op, __VA_ARGS__))
 
+/* Any call but a Barrier, which has no form with large counts. */
+#define CALL(FORM, call, blocks, ...)                                                                                  \
+    (trv_mpi_call_counts(call) ? CALL_BLOCKS(FORM, call, blocks, __VA_ARGS__)                                          \
+     : (call)->movement        ? CALL_MOVEMENT(FORM, (call)->movement, __VA_ARGS__)                                    \
+                               : CALL_REDUCTION(FORM, (call)->reduction, __VA_ARGS__))
+
 /* ---- Calls ------------------------------------------------------------------------------------------------------- */
 
-static int blocks_run(const trv_mpi_call_t *call, MPI_Comm comm)
+int trv_mpi_library_call(const trv_mpi_call_t *call, MPI_Comm comm)
 {
     library_blocks_t blocks;
-    int code = convert_counts(call, comm, &blocks);
+    int code = prepare(call, comm, &blocks);
     if (code == MPI_SUCCESS)
-        code = library_result(CALL_BLOCKS(BLOCKING, call, blocks, comm));
+        code = library_result(call->is_barrier ? PMPI_Barrier(comm) : CALL(BLOCKING, call, blocks, comm));
     free(blocks.count);
     return code;
 }
 
-int trv_mpi_library_call(const trv_mpi_call_t *call, MPI_Comm comm)
-{
-    return call->is_barrier            ? library_result(PMPI_Barrier(comm))
-           : trv_mpi_call_counts(call) ? blocks_run(call, comm)
-           : call->movement            ? movement_run(call->movement, comm)
-                                       : trv_mpi_library_run(call->reduction, comm);
-}
-
 int trv_mpi_library_call_start(const trv_mpi_call_t *call, MPI_Comm comm, MPI_Request *request, void **converted)
 {
-    *converted = NULL;
-    if (trv_mpi_call_counts(call)) {
-        library_blocks_t blocks;
-        const int code = convert_counts(call, comm, &blocks);
-        *converted = blocks.count;
-        return code == MPI_SUCCESS ? library_result(CALL_BLOCKS(NONBLOCKING, call, blocks, comm, request)) : code;
-    }
-    return call->is_barrier ? library_result(PMPI_Ibarrier(comm, request))
-           : call->movement ? movement_start(call->movement, comm, request)
-                            : trv_mpi_library_start(call->reduction, comm, request);
+    library_blocks_t blocks;
+    const int code = prepare(call, comm, &blocks);
+    *converted = blocks.count;
+    if (code != MPI_SUCCESS)
+        return code;
+    return library_result(call->is_barrier ? PMPI_Ibarrier(comm, request)
+                                           : CALL(NONBLOCKING, call, blocks, comm, request));
 }
 
 int trv_mpi_library_call_init(const trv_mpi_call_t *call, MPI_Comm comm, MPI_Info info, MPI_Request *request,
                               void **converted)
 {
-    library_blocks_t blocks = {NULL, NULL};
-    const bool has_counts = trv_mpi_call_counts(call);
-    int code = has_counts         ? convert_counts(call, comm, &blocks)
-               : call->is_barrier ? MPI_SUCCESS
-               : call->movement   ? check_counts(call->movement, comm)
-                                  : library_check("count", call->reduction->count);
+    library_blocks_t blocks;
+    int code = prepare(call, comm, &blocks);
     *converted = blocks.count;
     if (code != MPI_SUCCESS)
         return code;
 #if defined(HAS_INIT)
-    code = has_counts         ? CALL_BLOCKS(PERSISTENT, call, blocks, comm, info, request)
-           : call->is_barrier ? PMPI_Barrier_init(comm, info, request)
-           : call->movement   ? CALL_MOVEMENT(PERSISTENT, call->movement, comm, info, request)
-                              : CALL_REDUCTION(PERSISTENT, call->reduction, comm, info, request);
+    code = call->is_barrier ? PMPI_Barrier_init(comm, info, request)
+                            : CALL(PERSISTENT, call, blocks, comm, info, request);
 #else
     (void)info, (void)request;
     code = MPI_ERR_UNSUPPORTED_OPERATION;
 #endif
     return library_result(code);
+}
+
+/* ---- Calls of plans ---------------------------------------------------------------------------------------------- */
+
+/* A call of any collective, whose input and output have one type. `movement`: memory for its arguments. */
+static trv_mpi_call_t call_of(const trv_mpi_reduction_t *a, trv_mpi_movement_t *movement)
+{
+    if (trv_collective_shape(a->collective)->reduces)
+        return (trv_mpi_call_t){.reduction = a};
+    *movement = (trv_mpi_movement_t){a->collective, a->input,    a->output, a->count, a->count,
+                                     a->datatype,   a->datatype, a->root,   NULL};
+    return (trv_mpi_call_t){.movement = movement};
+}
+
+int trv_mpi_library_run(const trv_mpi_reduction_t *arguments, MPI_Comm comm)
+{
+    trv_mpi_movement_t movement;
+    const trv_mpi_call_t call = call_of(arguments, &movement);
+    return trv_mpi_library_call(&call, comm);
+}
+
+int trv_mpi_library_start(const trv_mpi_reduction_t *arguments, MPI_Comm comm, MPI_Request *request)
+{
+    trv_mpi_movement_t movement;
+    const trv_mpi_call_t call = call_of(arguments, &movement);
+    void *none; /* plans have no counts per rank */
+    return trv_mpi_library_call_start(&call, comm, request, &none);
 }

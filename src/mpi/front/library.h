@@ -15,8 +15,8 @@
 int trv_mpi_library_run(const trv_mpi_reduction_t *arguments, MPI_Comm comm);
 int trv_mpi_library_start(const trv_mpi_reduction_t *arguments, MPI_Comm comm, MPI_Request *request);
 
-/* A call with the program's arguments: blocking, non-blocking, and persistent (which is not started). *converted: counts
- * in the MPI library's type, which the caller frees after the request; NULL if there are none. */
+/* A call with the program's arguments: blocking, non-blocking, and persistent (which is not started). *converted:
+ * counts in the MPI library's type, which the caller frees after the request; NULL if there are none. */
 int trv_mpi_library_call(const trv_mpi_call_t *call, MPI_Comm comm);
 int trv_mpi_library_call_start(const trv_mpi_call_t *call, MPI_Comm comm, MPI_Request *request, void **converted);
 int trv_mpi_library_call_init(const trv_mpi_call_t *call, MPI_Comm comm, MPI_Info info, MPI_Request *request,

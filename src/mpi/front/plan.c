@@ -4,11 +4,11 @@
  * The use of a plan after it was freed yields an error message rather than a crash: the latest QUARANTINE_MAX freed
  * plans stay in memory (the quarantine), marked as FREED, so that their handles can be recognized.
  */
+#include "mpi/front/plan.h"
+
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
-
-#include <trivance/trivance_mpi.h>
 
 #include "base/error.h"
 #include "mpi/communicator/initialize.h"
@@ -123,7 +123,8 @@ static int plan_create_parts(TRV_Plan plan, const trv_mpi_arguments_t *arguments
         return code;
     trv_mpi_decision_t *rooted = decision->spec.schedule ? trv_mpi_decision_at_root(decision, state, arguments->root)
                                                          : decision;
-    /* A rank without memory for the root's decision still takes part in the exchanges, because the others wait for it. */
+    /* A rank without memory for the root's decision still takes part in the exchanges, because the others wait for
+     * it. */
     plan->decision = rooted ? rooted : decision;
     trv_mpi_decision_hold(plan->decision);
     bool free_slot = !state->config.node || trv_mpi_node_has_free_slot(state->config.node); /* the same on all ranks */
@@ -196,9 +197,16 @@ static int movement_arguments(const trv_mpi_reduction_t *reduction, trv_mpi_argu
     return MPI_SUCCESS;
 }
 
+/* Checks and converts the arguments of a plan. MPI_SUCCESS or an error class. */
+static int plan_arguments(const trv_mpi_reduction_t *call, trv_mpi_arguments_t *arguments)
+{
+    return trv_collective_shape(call->collective)->reduces ? trv_mpi_arguments(call, arguments)
+                                                           : movement_arguments(call, arguments);
+}
+
 /* The arguments are checked after the communicator's initialization, because plan_create_checked needs its state to
  * report invalid arguments to the other ranks. */
-static int plan_create_collective(const trv_mpi_reduction_t *reduction, MPI_Comm comm, TRV_Plan *plan)
+int trv_mpi_plan_create(const trv_mpi_reduction_t *call, MPI_Comm comm, TRV_Plan *plan)
 {
     if (!plan)
         return trv_fail(TRV_ERR_ARGUMENT, "the plan argument is NULL; pass the address of a TRV_Plan"), MPI_ERR_ARG;
@@ -208,62 +216,57 @@ static int plan_create_collective(const trv_mpi_reduction_t *reduction, MPI_Comm
     int code = trv_mpi_state_find(comm, &state);
     if (code != MPI_SUCCESS)
         return code;
-    code = !trv_collective_shape(reduction->collective)->reduces ? movement_arguments(reduction, &arguments)
-                                                                 : trv_mpi_arguments(reduction, &arguments);
+    code = plan_arguments(call, &arguments);
     if (code == MPI_SUCCESS && state)
-        code = trv_mpi_root_check(reduction->collective, reduction->root, state->ranks);
+        code = trv_mpi_root_check(call->collective, call->root, state->ranks);
     return plan_create_checked(state, &arguments, comm, code, plan);
+}
+
+static int plan_of(trv_collective_t collective, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
+                   MPI_Comm comm, TRV_Plan *plan)
+{
+    return trv_mpi_plan_create(&(trv_mpi_reduction_t){collective, NULL, NULL, count, datatype, op, root}, comm, plan);
 }
 
 int TRV_Allreduce_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, TRV_Plan *plan)
 {
-    return plan_create_collective(&(trv_mpi_reduction_t){TRV_ALLREDUCE, NULL, NULL, count, datatype, op, 0}, comm,
-                                  plan);
+    return plan_of(TRV_ALLREDUCE, count, datatype, op, 0, comm, plan);
 }
 
 int TRV_Reduce_scatter_block_plan_create(MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
                                          TRV_Plan *plan)
 {
-    return plan_create_collective(&(trv_mpi_reduction_t){TRV_REDUCE_SCATTER, NULL, NULL, recvcount, datatype, op, 0},
-                                  comm, plan);
+    return plan_of(TRV_REDUCE_SCATTER, recvcount, datatype, op, 0, comm, plan);
 }
 
 int TRV_Reduce_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, TRV_Plan *plan)
 {
-    return plan_create_collective(&(trv_mpi_reduction_t){TRV_REDUCE, NULL, NULL, count, datatype, op, root}, comm,
-                                  plan);
-}
-
-static int movement_plan_create(trv_collective_t collective, MPI_Count count, MPI_Datatype datatype, int root,
-                                MPI_Comm comm, TRV_Plan *plan)
-{
-    return plan_create_collective(&(trv_mpi_reduction_t){collective, NULL, NULL, count, datatype, MPI_OP_NULL, root},
-                                  comm, plan);
+    return plan_of(TRV_REDUCE, count, datatype, op, root, comm, plan);
 }
 
 int TRV_Allgather_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, TRV_Plan *plan)
 {
-    return movement_plan_create(TRV_ALLGATHER, count, datatype, 0, comm, plan);
+    return plan_of(TRV_ALLGATHER, count, datatype, MPI_OP_NULL, 0, comm, plan);
 }
 
 int TRV_Alltoall_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, TRV_Plan *plan)
 {
-    return movement_plan_create(TRV_ALLTOALL, count, datatype, 0, comm, plan);
+    return plan_of(TRV_ALLTOALL, count, datatype, MPI_OP_NULL, 0, comm, plan);
 }
 
 int TRV_Bcast_plan_create(MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, TRV_Plan *plan)
 {
-    return movement_plan_create(TRV_BROADCAST, count, datatype, root, comm, plan);
+    return plan_of(TRV_BROADCAST, count, datatype, MPI_OP_NULL, root, comm, plan);
 }
 
 int TRV_Gather_plan_create(MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, TRV_Plan *plan)
 {
-    return movement_plan_create(TRV_GATHER, count, datatype, root, comm, plan);
+    return plan_of(TRV_GATHER, count, datatype, MPI_OP_NULL, root, comm, plan);
 }
 
 int TRV_Scatter_plan_create(MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, TRV_Plan *plan)
 {
-    return movement_plan_create(TRV_SCATTER, count, datatype, root, comm, plan);
+    return plan_of(TRV_SCATTER, count, datatype, MPI_OP_NULL, root, comm, plan);
 }
 
 /* Checks that a schedule that the user passed can execute this call. MPI_SUCCESS or an error class. */
@@ -308,8 +311,7 @@ int TRV_Plan_create(const trv_schedule_t *schedule, MPI_Count count, MPI_Datatyp
     int code = trv_mpi_state_find(comm, &state);
     if (code != MPI_SUCCESS)
         return code;
-    code = !trv_collective_shape(arguments.collective)->reduces ? movement_arguments(&reduction, &arguments)
-                                                                : trv_mpi_arguments(&reduction, &arguments);
+    code = plan_arguments(&reduction, &arguments);
     arguments.schedule = schedule;
     if (code == MPI_SUCCESS)
         code = check_schedule(state, &arguments);
@@ -375,11 +377,9 @@ static int plan_finish_schedule(TRV_Plan plan, int code)
 static int plan_start_schedule(TRV_Plan plan, const void *sendbuf, void *recvbuf)
 {
     const trv_mpi_arguments_t *arguments = &plan->operation.arguments;
-    const trv_collective_shape_t *shape = trv_collective_shape(arguments->collective);
-    const bool is_root = trv_mpi_is_root(arguments, plan->state->rank);
-    const bool sends = trv_blocks_held(arguments->collective, shape->before, 1, is_root) > 0;
-    const bool receives = trv_blocks_held(arguments->collective, shape->after, 1, is_root) > 0;
-    if (arguments->count > 0 && ((sends && !sendbuf) || (receives && !recvbuf)))
+    const bool sends = trv_mpi_input_bytes(arguments, plan->state->rank, plan->state->ranks) > 0;
+    const bool receives = trv_mpi_output_bytes(arguments, plan->state->rank, plan->state->ranks) > 0;
+    if ((sends && !sendbuf) || (receives && !recvbuf))
         return trv_fail(TRV_ERR_ARGUMENT, "a buffer is NULL, and the plan's count is not 0"), MPI_ERR_BUFFER;
     trv_mpi_operation_count(&plan->operation);
     int code = trv_mpi_buffers_begin(&plan->buffers, plan->state, arguments, sendbuf, recvbuf);

@@ -56,7 +56,7 @@ int trv_mpi_node_index_of(const trv_mpi_node_t *node, int rank);
 /* Whether a slot is free for one more run that is not shared; the same on all ranks. */
 bool trv_mpi_node_has_free_slot(const trv_mpi_node_t *node);
 
-/* A collective that can be started repeatedly, with any count. All-to-All is not supported. Shared runs with the same
+/* A collective that can be started repeatedly, with any count. Shared runs with the same
  * position (state.h) use the same slot, one after the other. A run that is not shared has its own slot; all ranks must
  * create and destroy these runs in the same order. */
 typedef struct trv_mpi_node_run trv_mpi_node_run_t;

@@ -226,10 +226,8 @@ static int collect_inputs(trv_mpi_node_run_t *run)
     if (differs < 0)
         return differs;
     const part_t chunk = chunk_of(run, run->in_count, run->collected);
-    for (int r = first; r < end; r++) {
-        const size_t at = chunk.first + (from_root ? 0 : run->whole_at + (size_t)r * run->count);
-        memcpy(run->whole + at * run->size, trv_mpi_node_input(node, run->slot, r, number), chunk.count * run->size);
-    }
+    for (int r = first; r < end; r++)
+        trv_mpi_node_run_place(run, r, trv_mpi_node_input(node, run->slot, r, number), chunk);
     run->collected++;
     counter_set(&head->rank[0].reduced, counter_after(run, run->collected, run->in_chunks));
     return 1;
@@ -270,7 +268,7 @@ static int deliver(trv_mpi_node_run_t *run)
 {
     if (!run->torus_done || run->delivered)
         return 0;
-    trv_mpi_node_run_deliver(run, run->result, (part_t){0, run->out_count});
+    trv_mpi_node_run_deliver_own(run);
     run->delivered = true;
     return 1;
 }
@@ -296,8 +294,7 @@ static int publish(trv_mpi_node_run_t *run)
     part_t chunk = chunk_of(run, run->out_count, run->finished);
     if (final_elements(run) < chunk.first + chunk.count || !others_have(run, FETCHED, chunks_before_reuse(number)))
         return 0;
-    memcpy(trv_mpi_node_result(node, run->slot, number), run->result + chunk.first * run->size,
-           chunk.count * run->size);
+    trv_mpi_node_run_publish(run, trv_mpi_node_result(node, run->slot, number), chunk);
     atomic_store_explicit(&head->signature[number % NODE_CHUNKS], run->signature,
                           memory_order_relaxed); /* `ready` publishes it */
     counter_set(&head->ready, number + 1);

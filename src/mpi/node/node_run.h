@@ -6,6 +6,10 @@
  *     whole    of the leader: the inputs added, concatenated, or that of the root; input of the torus's schedule
  *     result   of the leader: `out_count` elements, of which each rank copies `wanted` to its output
  *
+ * In an All-to-All `whole` has, for every rank in node order, its blocks from the ranks of this node; after the schedule,
+ * for every node and each rank of this node, the blocks from the ranks of that node. `result` is published by rank of this
+ * node, so that what each of them wants is contiguous.
+ *
  * `whole` and `result` are parts of the program's buffers, if these have the right size and order, or of `scratch`.
  */
 #ifndef TRIVANCE_MPI_NODE_NODE_RUN_H
@@ -19,7 +23,7 @@ typedef struct part {
 } part_t;
 
 /* How the leader obtains `whole` from the inputs of its node. */
-typedef enum assembly { NOTHING, SUM, CONCATENATION, FROM_ROOT } assembly_t;
+typedef enum assembly { NOTHING, SUM, CONCATENATION, INTERLEAVING, FROM_ROOT } assembly_t;
 
 struct trv_mpi_node_run {
     trv_mpi_node_t *node;
@@ -46,7 +50,8 @@ struct trv_mpi_node_run {
     bool contributes;               /* copies its input to the shared memory */
     part_t wanted;                  /* of `result`; count 0: nothing */
     char *whole, *result;           /* leader */
-    size_t whole_at;                /* CONCATENATION: element of `whole` at which the blocks of the node begin */
+    size_t whole_at;                /* CONCATENATION: element of `whole` at which the blocks of the node begin;
+                                     * INTERLEAVING: 0 */
     const void *plan_input;
     void *plan_output;
     size_t plan_count;
@@ -72,7 +77,17 @@ int trv_mpi_node_scratch_take(trv_mpi_node_run_t *run, size_t bytes);
 /* Copies a range of a vector of blocks, in the order of the communicator's ranks, to `part`, in node order. */
 void trv_mpi_node_to_node_order(const trv_mpi_node_run_t *run, char *part, const char *vector, part_t range);
 
-/* Copies the elements of `range` that this rank wants to its output; `from` is the address of the range in `result`. */
+/* Copies a chunk of the input of a rank of the node to its place in `whole`. */
+void trv_mpi_node_run_place(const trv_mpi_node_run_t *run, int rank, const char *from, part_t chunk);
+
+/* Copies a chunk of `result`, in the order in which it is published. */
+void trv_mpi_node_run_publish(const trv_mpi_node_run_t *run, char *to, part_t chunk);
+
+/* Copies the elements of `range` that this rank wants to its output; `from` is the address of the range in the published
+ * result. */
 void trv_mpi_node_run_deliver(const trv_mpi_node_run_t *run, const char *from, part_t range);
+
+/* Copies what the leader wants of `result` to its output. */
+void trv_mpi_node_run_deliver_own(const trv_mpi_node_run_t *run);
 
 #endif

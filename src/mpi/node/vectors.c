@@ -10,6 +10,11 @@
 #include "mpi/node/node_run.h"
 #include "schedule/collective.h"
 
+/* Elements of the blocks of a node, and of all blocks. */
+static size_t own_count(const trv_mpi_node_run_t *run) { return run->count * (size_t)run->node->ranks; }
+
+static size_t all_count(const trv_mpi_node_run_t *run) { return own_count(run) * (size_t)run->node->nodes; }
+
 /* ---- Orders ------------------------------------------------------------------------------------------------------ */
 
 /* The next contiguous piece of `range`: its number of elements. *at: its first element in the order of the ranks. */
@@ -54,8 +59,57 @@ void trv_mpi_node_run_deliver(const trv_mpi_node_run_t *run, const char *from, p
     from += (first - range.first) * run->size;
     if (run->collective == TRV_ALLGATHER || run->collective == TRV_GATHER)
         to_rank_order(run, run->output, from, part);
+    else if (run->assembly == INTERLEAVING)
+        to_rank_order(run, run->output, from, (part_t){first - run->wanted.first, part.count});
     else
         memcpy(run->output + (first - run->wanted.first) * run->size, from, part.count * run->size);
+}
+
+void trv_mpi_node_run_deliver_own(const trv_mpi_node_run_t *run)
+{
+    if (run->assembly != INTERLEAVING) {
+        trv_mpi_node_run_deliver(run, run->result, (part_t){0, run->out_count});
+        return;
+    }
+    const size_t blocks = own_count(run); /* from the ranks of one node for one rank */
+    for (int node = 0; node < run->node->nodes; node++)
+        to_rank_order(run, run->output, run->result + (size_t)node * run->plan_count * run->size,
+                      (part_t){(size_t)node * blocks, blocks});
+}
+
+void trv_mpi_node_run_place(const trv_mpi_node_run_t *run, int rank, const char *from, part_t chunk)
+{
+    const size_t ranks = (size_t)run->node->ranks;
+    if (run->assembly != INTERLEAVING) {
+        const size_t at = chunk.first + (run->assembly == FROM_ROOT ? 0 : run->whole_at + (size_t)rank * run->count);
+        memcpy(run->whole + at * run->size, from, chunk.count * run->size);
+        return;
+    }
+    while (chunk.count > 0) {
+        const size_t block = chunk.first / run->count, offset = chunk.first % run->count;
+        const size_t left = run->count - offset, count = left < chunk.count ? left : chunk.count;
+        const size_t at = (block * ranks + (size_t)rank) * run->count + offset;
+        memcpy(run->whole + at * run->size, from, count * run->size);
+        from += count * run->size;
+        chunk = (part_t){chunk.first + count, chunk.count - count};
+    }
+}
+
+void trv_mpi_node_run_publish(const trv_mpi_node_run_t *run, char *to, part_t chunk)
+{
+    if (run->assembly != INTERLEAVING) {
+        memcpy(to, run->result + chunk.first * run->size, chunk.count * run->size);
+        return;
+    }
+    const size_t nodes = (size_t)run->node->nodes, blocks = own_count(run);
+    while (chunk.count > 0) {
+        const size_t part = chunk.first / blocks, offset = chunk.first % blocks;
+        const size_t left = blocks - offset, count = left < chunk.count ? left : chunk.count;
+        const size_t rank = part / nodes, node = part % nodes;
+        memcpy(to, run->result + (node * run->plan_count + rank * blocks + offset) * run->size, count * run->size);
+        to += count * run->size;
+        chunk = (part_t){chunk.first + count, chunk.count - count};
+    }
 }
 
 /* ---- Sizes ------------------------------------------------------------------------------------------------------- */
@@ -70,16 +124,13 @@ static bool is_root(const trv_mpi_node_run_t *run)
     return trv_collective_has_root(run->collective) && trv_mpi_node_has_root(run) && run->root_index == run->node->rank;
 }
 
-/* Elements of the blocks of a node, and of all blocks. */
-static size_t own_count(const trv_mpi_node_run_t *run) { return run->count * (size_t)run->node->ranks; }
-
-static size_t all_count(const trv_mpi_node_run_t *run) { return own_count(run) * (size_t)run->node->nodes; }
-
 static assembly_t assembly_of(const trv_mpi_node_run_t *run)
 {
     const trv_collective_shape_t *shape = trv_collective_shape(run->collective);
     if (shape->reduces)
         return SUM;
+    if (shape->exchanges)
+        return INTERLEAVING;
     if (shape->before == TRV_OWNER)
         return CONCATENATION;
     return trv_mpi_node_has_root(run) && run->root_index > 0 ? FROM_ROOT : NOTHING;
@@ -95,11 +146,13 @@ static void set_sizes(trv_mpi_node_run_t *run)
                     : run->assembly == CONCATENATION || !has_blocks ? run->count
                                                                     : all_count(run);
     run->out_count = !has_blocks ? run->count : shape->after == TRV_OWNER ? own_count(run) : all_count(run);
+    if (shape->exchanges)
+        run->out_count *= (size_t)run->node->ranks;
     const bool no_reader = shape->after == TRV_ROOT && (!trv_mpi_node_has_root(run) || run->root_index == 0);
     run->in_chunks = chunks_of(run, run->in_count);
     run->out_chunks = no_reader ? 0 : chunks_of(run, run->out_count);
     run->chunks = run->in_chunks > run->out_chunks ? run->in_chunks : run->out_chunks;
-    run->plan_count = has_blocks ? own_count(run) : run->count;
+    run->plan_count = !has_blocks ? run->count : own_count(run) * (shape->exchanges ? (size_t)run->node->ranks : 1);
 }
 
 /* Sets what this rank copies. */
@@ -107,9 +160,11 @@ static void set_part(trv_mpi_node_run_t *run)
 {
     const trv_collective_shape_t *shape = trv_collective_shape(run->collective);
     const size_t rank = (size_t)run->node->rank;
-    run->contributes = run->assembly == SUM || (run->assembly == CONCATENATION && rank > 0) ||
-                       (run->assembly == FROM_ROOT && is_root(run));
-    run->wanted = shape->after == TRV_OWNER ? (part_t){rank * run->count, run->count} : (part_t){0, run->out_count};
+    run->contributes = run->assembly == SUM || (run->assembly == FROM_ROOT && is_root(run)) ||
+                       ((run->assembly == CONCATENATION || run->assembly == INTERLEAVING) && rank > 0);
+    run->wanted = shape->exchanges            ? (part_t){rank * all_count(run), all_count(run)}
+                  : shape->after == TRV_OWNER ? (part_t){rank * run->count, run->count}
+                                              : (part_t){0, run->out_count};
     const bool has_result = run->collective == TRV_BROADCAST ||
                             (run->collective == TRV_SCATTER && run->input == run->output);
     if (is_root(run) ? has_result : shape->after == TRV_ROOT)
@@ -130,6 +185,7 @@ static size_t scratch_count(const trv_mpi_node_run_t *run)
     const bool in_order = !run->node->rank_at;
     switch (run->collective) {
     case TRV_REDUCE_SCATTER: return all_count(run);
+    case TRV_ALLTOALL: return run->out_count;
     case TRV_ALLGATHER: return in_order ? 0 : all_count(run);
     case TRV_REDUCE: return is_root(run) ? 0 : run->count;
     case TRV_GATHER:
@@ -165,12 +221,24 @@ static int place_vectors(trv_mpi_node_run_t *run)
     return TRV_OK;
 }
 
-/* Copies the leader's own block, or its blocks if it is the root, to `whole`. */
+/* Copies the leader's blocks for all ranks to `whole`. */
+static void place_blocks(const trv_mpi_node_run_t *run)
+{
+    const int *rank_at = run->node->rank_at;
+    const int ranks = run->node->nodes * run->node->ranks;
+    for (int i = 0; i < ranks; i++)
+        trv_mpi_node_run_place(run, 0, run->input + (size_t)(rank_at ? rank_at[i] : i) * run->count * run->size,
+                               (part_t){(size_t)i * run->count, run->count});
+}
+
+/* Copies the leader's own block, or its blocks if it is the root or in an All-to-All, to `whole`. */
 static void assemble_own(trv_mpi_node_run_t *run)
 {
     char *to = run->whole + run->whole_at * run->size;
     if (run->assembly == CONCATENATION && to != run->input)
         memcpy(to, run->input, run->count * run->size);
+    else if (run->assembly == INTERLEAVING)
+        place_blocks(run);
     else if (run->collective == TRV_SCATTER && is_root(run) && !scatters_input(run))
         trv_mpi_node_to_node_order(run, run->whole, run->input, (part_t){0, all_count(run)});
 }

@@ -10,6 +10,15 @@
 #include "mpi/communicator/exchange.h"
 #include "mpi/operations/elements.h"
 
+int trv_mpi_counts_check(const trv_mpi_counts_t *counts)
+{
+    if (trv_mpi_counts_complete(counts))
+        return MPI_SUCCESS;
+    return trv_fail(TRV_ERR_ARGUMENT, "the array of %s is NULL; it has an entry for each rank",
+                    counts->count ? "displacements" : "counts"),
+           MPI_ERR_ARG;
+}
+
 MPI_Count trv_mpi_count_at(const trv_mpi_counts_t *counts, int rank)
 {
     return counts->count_bytes == sizeof(int) ? ((const int *)counts->count)[rank]
@@ -54,30 +63,26 @@ static int convert_count(trv_mpi_blocks_t *blocks, const trv_mpi_counts_t *count
 int trv_mpi_blocks_create(trv_mpi_blocks_t **created, const trv_mpi_counts_t *counts, int ranks, size_t unit,
                           MPI_Aint stride, size_t size)
 {
-    size_t next = 0, end = 0; /* of the blocks before, one after the other; and at their displacements */
+    size_t end = 0; /* of the blocks before, at their displacements */
     int code = MPI_SUCCESS;
     *created = NULL;
-    if (!counts->count || (!counts->displacement && counts->displacement_bytes > 0))
-        return trv_fail(TRV_ERR_ARGUMENT, "the array of %s is NULL; it has an entry for each rank",
-                        counts->count ? "displacements" : "counts"),
-               MPI_ERR_ARG;
+    if (!trv_mpi_counts_complete(counts))
+        return trv_mpi_counts_check(counts);
     trv_mpi_blocks_t *blocks = blocks_allocate(ranks, counts->displacement != NULL);
     if (!blocks)
         return MPI_ERR_NO_MEM;
     for (int r = 0; r < ranks && code == MPI_SUCCESS; r++) {
+        const size_t before = blocks->total;
         code = convert_count(blocks, counts, r, unit, size);
-        if (code != MPI_SUCCESS || !counts->displacement || blocks->count[r] == 0) {
-            if (counts->displacement)
-                blocks->displacement[r] = end;
-            next = blocks->total;
+        if (counts->displacement)
+            blocks->displacement[r] = end;
+        if (code != MPI_SUCCESS || !counts->displacement || blocks->count[r] == 0)
             continue;
-        }
         const MPI_Aint at = trv_mpi_displacement_at(counts, r) * stride;
-        blocks->in_sequence = blocks->in_sequence && at >= 0 && (size_t)at == next;
+        blocks->in_sequence = blocks->in_sequence && at >= 0 && (size_t)at == before;
         blocks->apart = blocks->apart && at >= 0 && (size_t)at >= end;
         blocks->displacement[r] = (size_t)at;
         end = (size_t)at + blocks->count[r];
-        next = blocks->total;
     }
     if (code != MPI_SUCCESS) {
         free(blocks);

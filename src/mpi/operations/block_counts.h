@@ -17,6 +17,15 @@ typedef struct trv_mpi_counts {
     size_t count_bytes, displacement_bytes; /* size of an entry: of an int, or of an MPI_Count and an MPI_Aint */
 } trv_mpi_counts_t;
 
+/* Whether the arrays that MPI requires are not NULL. */
+static inline bool trv_mpi_counts_complete(const trv_mpi_counts_t *counts)
+{
+    return counts->count && (counts->displacement || counts->displacement_bytes == 0);
+}
+
+/* MPI_SUCCESS, or MPI_ERR_ARG with the message in trv_last_error() if the arrays are not complete. */
+int trv_mpi_counts_check(const trv_mpi_counts_t *counts);
+
 MPI_Count trv_mpi_count_at(const trv_mpi_counts_t *counts, int rank);
 MPI_Aint trv_mpi_displacement_at(const trv_mpi_counts_t *counts, int rank);
 
@@ -31,8 +40,8 @@ typedef struct trv_mpi_blocks {
     size_t *displacement; /* NULL: the blocks are one after the other */
 } trv_mpi_blocks_t;
 
-/* Converts counts of elements that consist of `unit` elements of the executor, and displacements in units of `stride` of
- * them. The blocks are freed by free(). `size`: bytes of an element of the executor. MPI_SUCCESS; MPI_ERR_NO_MEM; or
+/* Converts counts of elements that consist of `unit` elements of the executor, and displacements in units of `stride`
+ * of them. The blocks are freed by free(). `size`: bytes of an element of the executor. MPI_SUCCESS; MPI_ERR_NO_MEM; or
  * another error class with the message in trv_last_error(). */
 int trv_mpi_blocks_create(trv_mpi_blocks_t **blocks, const trv_mpi_counts_t *counts, int ranks, size_t unit,
                           MPI_Aint stride, size_t size);

@@ -100,8 +100,8 @@ static inline size_t trv_mpi_vector_bytes(const trv_mpi_arguments_t *arguments, 
 
 /* Whether two calls have the same operation signature, whatever their counts and roots. Only properties that are the
  * same on all ranks are compared: the type of a kernel, not its handle (MPI_INT on one rank may be MPI_INTEGER on
- * another). For user-defined types and operations the sizes and properties are compared, because MPI may reuse the handle
- * of one that was freed. */
+ * another). For user-defined types and operations the sizes and properties are compared, because MPI may reuse the
+ * handle of one that was freed. */
 bool trv_mpi_same_signature(const trv_mpi_arguments_t *a, const trv_mpi_arguments_t *b);
 
 /* A hash of the operation signature, the same on all ranks. */

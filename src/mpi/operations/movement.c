@@ -40,8 +40,8 @@ static bool keeps_block(const trv_mpi_movement_t *m, int rank)
     return m->collective == TRV_SCATTER && is_root(m, rank) && m->recvbuf == MPI_IN_PLACE;
 }
 
-/* Both sides, without what is in place: the send side has no blocks if the send buffer is MPI_IN_PLACE, the receive side
- * none if the receive buffer is. Only the numbers of blocks depend on `ranks`. */
+/* Both sides, without what is in place: the send side has no blocks if the send buffer is MPI_IN_PLACE, the receive
+ * side none if the receive buffer is. Only the numbers of blocks depend on `ranks`. */
 static void sides(const trv_mpi_movement_t *m, int rank, int ranks, side_t *send, side_t *receive)
 {
     const trv_collective_shape_t *shape = trv_collective_shape(m->collective);

@@ -17,8 +17,8 @@
 #include "mpi/operations/block_counts.h"
 
 /* The arguments that the program passes. The buffer of a Broadcast is the receive buffer; the send buffer is then
- * MPI_IN_PLACE. Members of a side that MPI ignores on this rank (for example the send buffer of a Scatter on ranks other
- * than the root) may have any value and are not read. */
+ * MPI_IN_PLACE. Members of a side that MPI ignores on this rank (for example the send buffer of a Scatter on ranks
+ * other than the root) may have any value and are not read. */
 typedef struct trv_mpi_movement {
     trv_collective_t collective;
     const void *sendbuf; /* or MPI_IN_PLACE */
@@ -47,8 +47,8 @@ int trv_mpi_movement_measure_blocks(const trv_mpi_movement_t *movement, int rank
                                     bool *contiguous);
 
 /* Movement of types with gaps, at most 2 GiB per block, and of blocks with counts, which are then one after the other
- * in rank order. The first function allocates *packed for the larger one of this rank's buffers, which the caller frees,
- * and packs the data to be sent into it. The second function unpacks the received data, after the collective was
+ * in rank order. The first function allocates *packed for the larger one of this rank's buffers, which the caller
+ * frees, and packs the data to be sent into it. The second function unpacks the received data, after the collective was
  * executed in place on the bytes of *packed. TRV_OK or a code of the core. */
 int trv_mpi_movement_pack(const trv_mpi_state_t *state, const trv_mpi_movement_t *movement, size_t bytes,
                           void **packed);

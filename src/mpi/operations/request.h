@@ -43,8 +43,8 @@ typedef struct trv_mpi_instances {
 
 /* Creates a non-blocking request (`context_ids` is NULL), or a persistent one whose tags begin at `tag`; it owns
  * `context_ids`, `instances` and the block sizes of the arguments, and releases them when it is freed. Local; does not
- * wait for other ranks. TRV_OK; or TRV_ERR_MEMORY, which breaks the communicator on this rank, and then the caller still
- * owns them. */
+ * wait for other ranks. TRV_OK; or TRV_ERR_MEMORY, which breaks the communicator on this rank, and then the caller
+ * still owns them. */
 int trv_mpi_request_create(trv_mpi_request_t **request, trv_mpi_state_t *state, const trv_mpi_instances_t *instances,
                            const trv_mpi_request_spec_t *spec, trv_mpi_context_ids_t *context_ids, int tag);
 /* Starts a request. Each non-blocking request is started once, in the order of creation. A persistent request must not

@@ -15,8 +15,8 @@
 /* Sets the settings. Called once, before the other functions. */
 void trv_mpi_log_begin(const trv_settings_t *settings);
 
-/* Sets a function by which lines name variables: it returns whether `variable` ("TRIVANCE_TORUS") has another name, which
- * it then writes to `name`. Called once, before lines are written. */
+/* Sets a function by which lines name variables: it returns whether `variable` ("TRIVANCE_TORUS") has another name,
+ * which it then writes to `name`. Called once, before lines are written. */
 #define TRV_MPI_ALIAS_MAX 64
 void trv_mpi_log_set_alias(bool (*alias)(const char *variable, char name[TRV_MPI_ALIAS_MAX]));
 

@@ -117,13 +117,21 @@ static int choose_named(const trv_mpi_state_t *state, const trv_mpi_arguments_t 
     return code == TRV_ERR_MEMORY ? code : TRV_OK; /* otherwise the planner's choice replaces it */
 }
 
+/* The vector that a node has in the schedule. In an All-to-All it has the blocks of all its ranks. */
+static uint64_t node_vector_bytes(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
+{
+    const uint64_t bytes = trv_mpi_vector_bytes(arguments, state->ranks);
+    const bool exchanges = trv_collective_shape(arguments->collective)->exchanges;
+    return exchanges ? bytes * (uint64_t)(state->ranks / state->config.network.torus.ranks) : bytes;
+}
+
 static int choose_planned(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, const char *family,
                           trv_choice_t *choice)
 {
     const trv_chooser_t chooser = chooser_of(state, arguments);
     const trv_signature_t signature = trv_mpi_signature(arguments);
-    return trv_choose_planned(&chooser, &signature, trv_size_class(trv_mpi_vector_bytes(arguments, state->ranks)),
-                              family, choice);
+    return trv_choose_planned(&chooser, &signature, trv_size_class(node_vector_bytes(state, arguments)), family,
+                              choice);
 }
 
 static int choose_in_rank_order(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
@@ -154,8 +162,6 @@ static const char *torus_objection(const trv_mpi_state_t *state, const trv_mpi_a
 {
     if (!state->config.node && !state->config.comm_rank)
         return NULL;
-    if (arguments->collective == TRV_ALLTOALL && state->config.node)
-        return "several ranks share each node, which All-to-All does not support";
     if (arguments->unequal && state->config.node)
         return "several ranks share each node, which blocks of different sizes do not support";
     if (arguments->collective != TRV_ALLREDUCE && state->config.node && state->config.network.torus.ranks == 1)

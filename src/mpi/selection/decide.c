@@ -5,10 +5,10 @@
 #include "mpi/selection/decide.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "collective/decision.h"
 #include "collective/memory.h"
+#include "base/append.h"
 #include "base/error.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/communicator/world.h"
@@ -129,7 +129,7 @@ static void report(trv_mpi_decision_t *prepared, const trv_mpi_state_t *state, c
         snprintf(type, sizeof type, "%s %s", trv_type_name(arguments->elements.type),
                  trv_op_name(arguments->elements.op));
     if (arguments->unequal)
-        snprintf(type + strlen(type), sizeof type - strlen(type), "%sblocks of different sizes", *type ? ", " : "");
+        trv_append(type, sizeof type, "%sblocks of different sizes", *type ? ", " : "");
     snprintf(prepared->reason, sizeof prepared->reason, "%s", decision->reason);
     prepared->requested = decision->left_to_library;
     prepared->tally = trv_mpi_log_decision(state->rank, trv_mpi_state_label(state, label),

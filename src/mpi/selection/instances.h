@@ -2,10 +2,10 @@
  * A decision (collective/decision.h) prepared on a rank of a communicator: the schedule, its compiled program, and
  * instances, each of which is used by one run at a time.
  *
- * A decision applies to the calls of an operation signature (collective, type, operation) in a range of sizes. On a torus
- * without lines and slow links it applies to calls with every root, otherwise only to those with the root of the first
- * call. Its schedule and instances are those of one root; roots.h prepares it for others. A duplicate of a communicator
- * shares the decisions that the communicator had when the duplicate was created, and their instances.
+ * A decision applies to the calls of an operation signature (collective, type, operation) in a range of sizes. On a
+ * torus without lines and slow links it applies to calls with every root, otherwise only to those with the root of the
+ * first call. Its schedule and instances are those of one root; roots.h prepares it for others. A duplicate of a
+ * communicator shares the decisions that the communicator had when the duplicate was created, and their instances.
  */
 #ifndef TRIVANCE_MPI_SELECTION_INSTANCES_H
 #define TRIVANCE_MPI_SELECTION_INSTANCES_H

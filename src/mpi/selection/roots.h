@@ -1,8 +1,8 @@
 /*
  * Roots: the schedules of a decision for calls with different roots.
  *
- * On a torus without lines and slow links all roots are equivalent, so that one decision determines the algorithm for all
- * of them. Each root has a schedule, a program and instances of its own. They are prepared on first use, without
+ * On a torus without lines and slow links all roots are equivalent, so that one decision determines the algorithm for
+ * all of them. Each root has a schedule, a program and instances of its own. They are prepared on first use, without
  * communication, and a communicator keeps those of the most recently used roots. If a rank has no memory for them, the
  * communicator breaks on that rank, because the other ranks may have sent messages of the schedule.
  */
@@ -24,8 +24,8 @@ int trv_mpi_root_coordinate(const trv_mpi_node_t *node, const int *comm_rank, in
  * its signature. TRV_OK or a code of the core. */
 int trv_mpi_decision_create_schedule(trv_mpi_decision_t *decision, const trv_network_t *network);
 
-/* The decision, prepared for calls with this root: the decision itself if it is for this root. Valid until the next call
- * on the communicator. NULL, with the message in trv_last_error(): no memory. */
+/* The decision, prepared for calls with this root: the decision itself if it is for this root. Valid until the next
+ * call on the communicator. NULL, with the message in trv_last_error(): no memory. */
 trv_mpi_decision_t *trv_mpi_decision_prepare_root(trv_mpi_decision_t *decision, trv_mpi_state_t *state, int root);
 static inline trv_mpi_decision_t *trv_mpi_decision_at_root(trv_mpi_decision_t *decision, trv_mpi_state_t *state,
                                                            int root)

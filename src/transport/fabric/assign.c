@@ -41,8 +41,8 @@ int trv_fabric_collect_interfaces(trv_fabric_t *fabric, int rank, const char *ho
 
 /* ---- Routes to the neighbours ------------------------------------------------------------------------------------ */
 
-/* Queries the system's routes to the address `to` of a neighbour's interface. Without addresses in this format there is no
- * such information, and every interface is regarded as usable. */
+/* Queries the system's routes to the address `to` of a neighbour's interface. Without addresses in this format there is
+ * no such information, and every interface is regarded as usable. */
 static void query_routes(const trv_fabric_t *fabric, int routes, const char *to, uint8_t *routed, uint16_t *reachable)
 {
     const int device = *to ? trv_route_device(routes, to, NULL) : 0;

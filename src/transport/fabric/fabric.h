@@ -12,8 +12,8 @@
  * own fragment if the lengths agree. If they differ, the first fragment reveals it, the receive ends with an error, and
  * its owner must not use the tag again, because the remaining fragments would match wrong receives.
  *
- * Thread-safe by one lock; providers need not be thread-safe. A *port* is a dimension and a direction of the torus, and an
- * *interface* is the network interface that an endpoint uses. Several ports may use one interface.
+ * Thread-safe by one lock; providers need not be thread-safe. A *port* is a dimension and a direction of the torus, and
+ * an *interface* is the network interface that an endpoint uses. Several ports may use one interface.
  */
 #ifndef TRIVANCE_TRANSPORT_FABRIC_FABRIC_H
 #define TRIVANCE_TRANSPORT_FABRIC_FABRIC_H

@@ -22,9 +22,9 @@ enum { TRV_ADDRESS_BYTES_MAX = 512, TRV_IP_ADDRESS_MAX = 80, TRV_PARAMETERS_MAX 
 
 #define TRV_EXCESS_BYTES ((size_t)1 << 32) /* of address space; only the part that a message overwrites takes memory */
 
-/* An operation is deferred while the provider's queue is full or there is no connection. The index of its list of deferred
- * operations consists of these bits: it is a send; it is limited. Operations of one list to the same peer keep their
- * order; other operations do not wait for them. */
+/* An operation is deferred while the provider's queue is full or there is no connection. The index of its list of
+ * deferred operations consists of these bits: it is a send; it is limited. Operations of one list to the same peer keep
+ * their order; other operations do not wait for them. */
 enum { TRV_DEFERRED_SENDS = 1, TRV_DEFERRED_LIMITED = 2, TRV_DEFERRED_LISTS = 4 };
 
 /* A network interface of this rank, with its endpoint. */
@@ -115,8 +115,8 @@ struct trv_fabric {
  *     collect_addresses    reads the record of one rank; called for every rank, for rank 0 first
  *     assign               assigns interfaces to ports
  *
- * The caller keeps the records in memory: those of the interfaces until query_routes returns, those of the addresses until
- * the fabric is closed. */
+ * The caller keeps the records in memory: those of the interfaces until query_routes returns, those of the addresses
+ * until the fabric is closed. */
 int trv_fabric_create(trv_fabric_t **fabric, const trv_fabric_options_t *options, const char *provider,
                       const char *parameters);
 void trv_fabric_publish_interfaces(const trv_fabric_t *fabric, trv_writer_t *writer);

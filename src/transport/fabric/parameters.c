@@ -13,9 +13,10 @@
  *                    not been sent yet, for example after a message of a wrong length: its tcp provider reports the
  *                    request without the context that ofi_rxm dereferences
  *
- * With writes, a receive may complete before its data have arrived, up to libfabric 2.1: ofi_rxm takes the completion of
- * the request for that of the write if the answer arrives first (libfabric pull request 11084). Therefore messages of
- * Trivance never need a rendezvous by writes: they are sent in fragments that are at most as long as the eager limit.
+ * With writes, a receive may complete before its data have arrived, up to libfabric 2.1: ofi_rxm takes the completion
+ * of the request for that of the write if the answer arrives first (libfabric pull request 11084). Therefore messages
+ * of Trivance never need a rendezvous by writes: they are sent in fragments that are at most as long as the eager
+ * limit.
  *
  * Over verbs the eager limit must be the size of the buffers, so hosts with such devices keep the defaults of
  * libfabric.

@@ -238,7 +238,8 @@ static ssize_t fragment_post(trv_fabric_t *fabric, trv_fabric_op_t *op, size_t i
     return 0;
 }
 
-/* True if no further operation of this list may be posted: limited ones leave half of the provider's queue to others. */
+/* True if no further operation of this list may be posted: limited ones leave half of the provider's queue to
+ * others. */
 static bool is_limit_reached(const trv_interface_t *interface, int list)
 {
     const int sends = list & TRV_DEFERRED_SENDS;
@@ -393,8 +394,8 @@ void trv_fabric_abandon(trv_fabric_t *fabric, trv_fabric_op_t *op)
 }
 
 /* A rendezvous that has begun cannot be cancelled. If its sender is gone, it ends only when the endpoints are closed;
- * until then the provider may write to the memory of the receive. Therefore this function waits, and after RENDEZVOUS_TIMEOUT_S
- * reports the peer as lost. */
+ * until then the provider may write to the memory of the receive. Therefore this function waits, and after
+ * RENDEZVOUS_TIMEOUT_S reports the peer as lost. */
 void trv_fabric_cancel(trv_fabric_t *fabric, trv_fabric_op_t *op)
 {
     trv_fabric_abandon(fabric, op);

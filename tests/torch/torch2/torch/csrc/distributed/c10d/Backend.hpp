@@ -1,7 +1,7 @@
 /*
- * The base class of backends in PyTorch 2, for PyTorch 1.13, which already has c10d::Backend, but not the functions that
- * were added later. They are declared here as PyTorch 2.1 to 2.9 declare them, as pure virtual functions, so that the
- * extension does not compile if it lacks one of them or declares it differently.
+ * The base class of backends in PyTorch 2, for PyTorch 1.13, which already has c10d::Backend, but not the functions
+ * that were added later. They are declared here as PyTorch 2.1 to 2.9 declare them, as pure virtual functions, so that
+ * the extension does not compile if it lacks one of them or declares it differently.
  */
 #pragma once
 #pragma GCC system_header // for #include_next

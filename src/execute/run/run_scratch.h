@@ -1,0 +1,27 @@
+/*
+ * Scratch memory of runs: allocated by the functions of the options or, without them, kept from one run to the next.
+ */
+#ifndef TRIVANCE_EXECUTE_RUN_RUN_SCRATCH_H
+#define TRIVANCE_EXECUTE_RUN_RUN_SCRATCH_H
+
+#include <stddef.h>
+
+#include <trivance/execute.h>
+
+typedef struct trv_run_scratch {
+    char *data;      /* of the current run, aligned to 64 bytes; NULL: none */
+    size_t bytes;    /* its size */
+    void *kept;      /* memory without the functions of the options; NULL: none */
+    size_t capacity; /* its size, without the bytes for the alignment */
+} trv_run_scratch_t;
+
+/* Obtains `bytes` bytes, 0 or more, for a run. TRV_OK or TRV_ERR_MEMORY. */
+int trv_run_scratch_acquire(trv_run_scratch_t *scratch, const trv_plan_options_t *options, size_t bytes);
+/* Ends the use of the data by the current run; without a run nothing happens. */
+void trv_run_scratch_release(trv_run_scratch_t *scratch, const trv_plan_options_t *options);
+/* Instead of a release: a message may still access the data, which are then never freed. */
+void trv_run_scratch_abandon(trv_run_scratch_t *scratch);
+/* Frees what is kept. No run uses it. */
+void trv_run_scratch_clear(trv_run_scratch_t *scratch);
+
+#endif
