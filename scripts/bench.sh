@@ -10,6 +10,8 @@ echo
 "$build"/bench/reduce
 echo
 "$build"/bench/simulate
+echo
+"$build"/bench/sources
 
 # Runs mpirun with this number of ranks; if each has a core of its own, waiting ranks need not yield it.
 ranks_of() { # MPI RANKS COMMAND…

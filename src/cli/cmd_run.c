@@ -15,6 +15,7 @@
 #include <trivance/torus.h>
 
 #include "cli/check_setting.h"
+#include "cli/scontrol.h"
 #include "cli/subcommands.h"
 #include "base/error.h"
 #include "base/text/parse.h"
@@ -73,7 +74,8 @@ const cli_command_t cli_run_command = {
     .about =
         "Starts an unmodified MPI program whose collectives (AllReduce, Broadcast, All-to-All and others) Trivance "
         "executes: detects the MPI from the program or the launcher, preloads the matching library and reports it. "
-        "Calls that Trivance does not support fall back to the MPI library; without a torus all calls do.",
+        "Calls that Trivance does not support fall back to the MPI library; without a torus all calls do. The torus is "
+        "that of --torus or --topology-file, or the one that Slurm, Fujitsu MPI or PMIx reports.",
     .option = option,
     .more = setting_options,
     .examples = "trivance run --torus 3x3 -- mpirun -n 9 ./a.out\n"
@@ -339,6 +341,8 @@ static int launch(const char *command, char **given, int count, start_t *start)
     return code;
 }
 
+static bool is_set(const char *name) { return getenv(name) && *getenv(name); }
+
 int cli_run(int argc, char **argv)
 {
     start_t start = {0};
@@ -353,6 +357,8 @@ int cli_run(int argc, char **argv)
                                 "./a.out`");
     if (check_environment() < 0 || check_effect(&options) < 0)
         return cli_bad_last(argv[0]);
+    if (!is_set("TRIVANCE_TORUS") && !is_set("TRIVANCE_TOPOLOGY_FILE"))
+        cli_slurm_set_dims(argv[0]);
     code = find_mpi(argv[0], words, count, options.mpi, &start);
     if (code == CLI_OK)
         code = find_library(argv[0], &start);

@@ -1,5 +1,6 @@
 /*
- * trivance topology: checks topology files and draws them. With --dump, under a launcher, trivance-mpi writes one.
+ * trivance topology: checks topology files and draws them; without a file, reports the torus that is known before a job.
+ * Under a launcher, trivance-mpi reports that of the job, and writes a file with --dump.
  */
 #include <errno.h>
 #include <math.h>
@@ -8,11 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/scontrol.h"
 #include "cli/subcommands.h"
 #include "cli/shared/topology_command.h"
 #include "cli/shared/tool.h"
 #include "cli/host/handover.h"
 #include "base/error.h"
+#include "topology/sources/sources.h"
 #include "topology/topology_file.h"
 
 #define DRAWN_MAX  4096 /* coordinates; larger tori are not drawn */
@@ -180,6 +183,63 @@ static int ports(char **argv)
     return cli_bad("topology", "%.200s cannot be started: %s", path, strerror(errno));
 }
 
+/* ---- Without a file ---------------------------------------------------------------------------------------------- */
+
+typedef struct report {
+    bool why;
+    int lines;
+} report_t;
+
+static void source_print(void *context, bool wrong, const char *sentence)
+{
+    report_t *report = context;
+    if (report->why || wrong)
+        report->lines += printf("%s\n", sentence) > 0;
+}
+
+/* Reports the network of this node alone: the settings, and the coordinates that Slurm has set, in a batch script for
+ * example. */
+static int report_local(bool why)
+{
+    static const char *const setting[] = {"TRIVANCE_TOPOLOGY_FILE", "TRIVANCE_TORUS"};
+    const char *dims = getenv("TRIVANCE_SLURM_DIMS");
+    report_t report = {.why = why};
+    trv_rank_record_t record;
+    trv_found_t found;
+    for (int i = 0; i < 2; i++)
+        if (getenv(setting[i]) && *getenv(setting[i]))
+            return printf("%s=%s\n", setting[i], getenv(setting[i])), CLI_OK;
+    const trv_source_options_t options = {.slurm_dims = dims};
+    trv_record_read(&record);
+    const int code = trv_discover(&found, &record, 1, &options, source_print, &report);
+    trv_found_clear(&found);
+    if (code < 0)
+        return cli_bad_last("topology");
+    if (dims && *dims)
+        printf("tori of Slurm: %s\n", dims);
+    if (code == 1)
+        printf("this node: SLURM_TOPOLOGY_ADDR=%s\n", record.slurm.address);
+    if (code == 1 || (dims && *dims))
+        puts(
+            "For the torus of a job, start this command by its launcher, for example `mpirun -n 8 trivance topology`.");
+    else if (report.lines == 0)
+        puts("No torus is known: TRIVANCE_TORUS and TRIVANCE_TOPOLOGY_FILE are not set, and no SLURM_TOPOLOGY_ADDR has "
+             "coordinates; Fujitsu MPI and PMIx report coordinates only to the ranks of a job.");
+    return code == 1 || (dims && *dims) ? CLI_OK : CLI_WRONG;
+}
+
+/* Reports the torus of the job, if a launcher has started this process. */
+static int report_torus(char **argv, bool why)
+{
+    const char *task = getenv("SLURM_PROCID");
+    const int launched = cli_launched_rank(), rank = launched >= 0 ? launched : task ? atoi(task) : 0;
+    if (rank == 0)
+        cli_slurm_set_dims("topology"); /* rank 0 interprets the coordinates of all ranks */
+    if (cli_launcher())
+        return cli_hand_over(cli_launcher(), argv);
+    return rank == 0 ? report_local(why) : CLI_OK;
+}
+
 /* Reads the options. All ranks of a job have the same command line, so only rank 0 reports an error in it. */
 static int read_options(int argc, char **argv, cli_topology_options_t *options)
 {
@@ -202,6 +262,10 @@ int cli_topology(int argc, char **argv)
         return cli_run_under_mpi(argc, argv, &cli_topology_command, "mpirun -n 8 trivance topology --dump --torus=2x4");
     if (options.ports)
         return ports(argv);
+    if (optind == argc)
+        return report_torus(argv, options.why);
+    if (options.why)
+        return cli_bad("topology", "--why is valid only without a file; leave one of them out");
     for (code = CLI_OK; optind < argc && code == CLI_OK; optind++)
         code = check(argv[optind]);
     return code;

@@ -3,6 +3,7 @@
  *
  *     start.c        trv_net_init, trv_net_finalize, failure of the net
  *     options.c      options and environment
+ *     discover.c     the torus that Slurm or PMIx reports to the ranks
  *     comm.c         communicators
  *     request.c      progress, testing, waiting
  *     message.c      sends and receives
@@ -34,6 +35,7 @@
 #include "transport/fabric/fabric.h"
 #include "bootstrap/tcp/bootstrap.h"
 #include "settings/settings.h"
+#include "topology/sources/record.h"
 
 /* ---- Tags -------------------------------------------------------------------------------------------------------- */
 
@@ -63,7 +65,9 @@ static inline uint64_t trv_collective_tag(bool plan, unsigned number)
 
 struct trv_net {
     int rank, ranks;
-    trv_settings_t settings; /* from the environment; the members below override some of them */
+    trv_settings_t settings;  /* from the environment; the members below override some of them */
+    bool discovers;           /* no torus is set: rank 0 asks the sources of coordinates */
+    trv_rank_record_t record; /* of this rank, if `discovers` is set */
     char torus[TRV_TORUS_TEXT_MAX], algorithm[TRV_ALGORITHM_NAME_MAX], provider[64];
     double timeout_ns, start_timeout_ns;
     size_t fragment; /* maximum bytes of a fragment of a schedule's message; 0: messages are not fragmented */
@@ -117,6 +121,11 @@ int trv_net_break(trv_net_t *net, int code);
  * returns the error but creates the bootstrap where possible, so that the error can be reported to the other ranks. */
 int trv_net_read_options(trv_net_t *net, const trv_net_options_t *options, trv_bootstrap_options_t *bootstrap,
                          char address[256]);
+
+/* discover.c: reads the record of this rank, which is sent to rank 0 as its greeting. by_pmix: PMIx has started it. */
+void trv_net_read_record(trv_net_t *net, bool by_pmix, trv_bootstrap_options_t *bootstrap);
+/* Rank 0 finds the torus from the greetings of all ranks, and sets net->torus if it finds one. Waits for all ranks. */
+int trv_net_discover(trv_net_t *net);
 
 /* comm.c */
 void trv_net_free_members(trv_net_t *net); /* frees communicators and plans */

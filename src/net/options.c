@@ -321,6 +321,9 @@ int trv_net_read_options(trv_net_t *net, const trv_net_options_t *given, trv_boo
         net_warn(net,
                  "TRIVANCE_TOPOLOGY_FILE is for MPI programs: these ranks are treated as a ring; set their torus, for "
                  "example TRIVANCE_TORUS=8x8");
+    net->discovers = !options->torus && !net->settings.torus && !net->settings.topology_file;
+    if (net->discovers)
+        trv_net_read_record(net, is_launched(given), bootstrap);
     net->fragment = net->settings.piece_bytes < SIZE_MAX ? (size_t)net->settings.piece_bytes : 0;
     bootstrap->rank = net->rank;
     bootstrap->ranks = net->ranks;

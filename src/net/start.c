@@ -114,6 +114,9 @@ static bool paths_read(trv_rules_t *rules, trv_reader_t *reader)
 
 static int net_join(trv_net_t *net)
 {
+    const int found = net->rank == 0 && net->discovers ? trv_net_discover(net) : TRV_OK;
+    if (found < 0)
+        return found;
     trv_writer_t writer = {.data = NULL};
     trv_settings_t *settings = &net->settings;
     double fragment = (double)net->fragment,

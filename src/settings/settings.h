@@ -19,7 +19,7 @@ typedef enum trv_on_timeout { TRV_TIMEOUT_CONTINUE, TRV_TIMEOUT_ABORT } trv_on_t
 /* The values of the environment variables. If a variable is not set, empty or invalid, a text is NULL and any other
  * value is the default. */
 typedef struct trv_settings {
-    char *torus, *topology_file, *algorithm, *tune, *rules_file, *debug_file, *kernels;
+    char *torus, *topology_file, *slurm_dims, *algorithm, *tune, *rules_file, *debug_file, *kernels;
     bool cart, allow_inconsistent, check, recorder;
     int debug;                                                       /* trv_debug_t */
     int fallback;                                                    /* trv_fallback_t */

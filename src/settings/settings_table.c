@@ -8,6 +8,7 @@
 #include "base/text/parse.h"
 #include "base/error.h"
 #include "settings/settings.h"
+#include "settings/slurm_dims.h"
 
 /* ---- Checks ------------------------------------------------------------------------------------------------------ */
 
@@ -20,6 +21,17 @@ static int check_tori(const char *text, trv_name_check_t *check_algorithm)
     while (code == TRV_OK && (more = trv_next_item(&rest, "tori", item, sizeof item)) != 0)
         code = more < 0 ? more : trv_torus_parse(item, &(trv_torus_t){0});
     return code;
+}
+
+static int check_slurm_dims(const char *text, trv_name_check_t *check_algorithm)
+{
+    (void)check_algorithm;
+    char name[TRV_SLURM_NAME_MAX];
+    trv_torus_t torus;
+    int more;
+    while ((more = trv_slurm_dims_next(&text, name, &torus)) > 0) {
+    }
+    return more;
 }
 
 static int check_name(const char *text, trv_name_check_t *check_algorithm)
@@ -82,6 +94,11 @@ static const trv_setting_t table[] = {
      "The torus and the coordinates of every rank, from a file that `trivance topology --dump` writes; it takes "
      "precedence over TRIVANCE_TORUS.",
      NULL, true},
+    {"TRIVANCE_SLURM_DIMS", TRV_SETTING_TEXT, AT(slurm_dims), true, "none",
+     "names of tori and their sizes, NAME=XxYxZ, separated by commas", "t1=8x8x16",
+     "The dimensions of the tori and rings of Slurm's topology plugins, x first, as `scontrol show topology` prints "
+     "them; `trivance run` sets it. Coordinates in them are in SLURM_TOPOLOGY_ADDR.",
+     check_slurm_dims, true},
     {"TRIVANCE_CART", TRV_SETTING_FLAG, AT(cart), true, "0", FLAG, "1",
      "Whether the topology of a Cartesian communicator is taken for its torus.", NULL, true},
     {"TRIVANCE_ALGORITHM", TRV_SETTING_TEXT, AT(algorithm), true, "auto",

@@ -1,12 +1,14 @@
 /*
- * Reading of topologies as plain text. There are two kinds of lines; # begins a comment:
+ * Reading of topologies as plain text. There are three kinds of lines; # begins a comment:
  *
  *     node17 0 3 1                                  a host and its coordinates, blanks or commas between them
  *     SwitchName=s0 Level=0 Nodes=node[00-07,12]    the hosts of a leaf switch, as `scontrol show topology` prints
+ *     TorusName=t1 Dims=2x2x4 Nodes=node[00-15]     the hosts of a torus, also RingName=r1 Nodes=node[0-7] RingSize=8
  *
  * The sizes of the torus follow from the largest coordinates, or from a line "torus 4x4x8" before the hosts. Switches
  * have no coordinates: the n-th leaf, or block, is coordinate n of the first dimension, and its hosts are numbered
- * consecutively in the second. Switches above the leaves are ignored.
+ * consecutively in the second. Switches and blocks above the leaves are ignored. The nodes of a torus of Slurm are numbered
+ * with x, the first of its dimensions, fastest; x becomes the last dimension.
  */
 #include "topology/topology_list.h"
 
@@ -18,6 +20,7 @@
 
 #include "base/error.h"
 #include "base/array.h"
+#include "topology/slurm_lines.h"
 
 #define HOSTS_MAX (1 << 20)
 #define BLANK     " \t\r,"
@@ -32,7 +35,8 @@ typedef struct reader {
     struct host {
         int at[TRV_DIMS_MAX], line;
     } * host;
-    bool has_switches;
+    bool has_switches; /* lines of leaves */
+    bool has_torus;    /* a line of a torus or ring */
 } reader_t;
 
 __attribute__((format(printf, 2, 3))) static int fail(const reader_t *reader, const char *format, ...)
@@ -100,20 +104,14 @@ static int read_torus(reader_t *reader, const char *text)
 
 /* ---- Slurm ------------------------------------------------------------------------------------------------------- */
 
-/* Returns a copy of the value of "key=…" in a line, up to a blank; NULL if the key is missing. */
-static char *value_of(const char *line, const char *key)
-{
-    const size_t length = strlen(key);
-    for (const char *at = line; (at = strstr(at, key)) != NULL; at += length)
-        if ((at == line || at[-1] == ' ' || at[-1] == '\t') && at[length] == '=')
-            return strndup(at + length + 1, strcspn(at + length + 1, " \t\r\n"));
-    return NULL;
-}
-
-/* Adds a host to the current leaf. */
+/* Adds a host to the current leaf, or to the torus. */
 static int add_member(reader_t *reader, const char *host)
 {
-    const int at[TRV_DIMS_MAX] = {reader->leaves, reader->members++};
+    const trv_torus_t *torus = &reader->topology->torus;
+    int at[TRV_DIMS_MAX] = {reader->leaves, reader->members};
+    if (reader->has_torus && reader->members < torus->ranks)
+        trv_torus_coordinates(torus, reader->members, at);
+    reader->members++;
     if (host[strspn(host, NAME)])
         return fail(reader, "'%.60s' is not a name of nodes, such as node7 or node[00-07,12]", host);
     return add_host(reader, host, at);
@@ -169,7 +167,7 @@ static int add_entries(reader_t *reader, char *nodes)
 
 static int read_leaf(reader_t *reader, const char *line)
 {
-    char *nodes = value_of(line, "Nodes"), *level = value_of(line, "Level");
+    char *nodes = trv_slurm_value(line, "Nodes"), *level = trv_slurm_value(line, "Level");
     int rc = TRV_OK;
     reader->has_switches = true;
     reader->dims = 2;
@@ -186,7 +184,48 @@ static int read_leaf(reader_t *reader, const char *line)
     return rc;
 }
 
+/* Reads "8x8x16", x first, or the size of a ring. */
+static int read_dims(reader_t *reader, const char *sizes)
+{
+    trv_torus_t slurm;
+    int size[TRV_DIMS_MAX];
+    if (!sizes || trv_torus_parse(sizes, &slurm) < 0 || slurm.lines)
+        return fail(reader, "expected Dims=XxYxZ of a torus, or RingSize= of a ring, not '%.40s'", sizes ? sizes : "");
+    for (int d = 0; d < slurm.dims; d++)
+        size[d] = slurm.size[slurm.dims - 1 - d];
+    reader->dims = slurm.dims;
+    return trv_torus_init(&reader->topology->torus, slurm.dims, size);
+}
+
+/* Reads the line of a torus or ring. Placements, which are parts of a torus, are ignored. */
+static int read_slurm_torus(reader_t *reader, const char *line, bool is_ring)
+{
+    char *nodes = trv_slurm_value(line, "Nodes"), *sizes = trv_slurm_value(line, is_ring ? "RingSize" : "Dims"),
+         *placement = trv_slurm_value(line, "PlacementDims");
+    int rc = TRV_OK;
+    if (!placement && reader->has_torus)
+        rc = fail(reader, "there are several tori or rings; a topology has one of them");
+    else if (!placement) {
+        rc = read_dims(reader, sizes);
+        reader->has_torus = true;
+        if (!rc)
+            rc = nodes ? add_entries(reader, nodes) : fail(reader, "the torus has no Nodes=");
+        if (!rc && reader->members != reader->topology->torus.ranks)
+            rc = fail(
+                reader,
+                "the torus has %d coordinates and %d nodes, so the coordinates of the nodes are unknown; list each "
+                "node with its coordinates",
+                reader->topology->torus.ranks, reader->members);
+    }
+    free(nodes);
+    free(sizes);
+    free(placement);
+    return rc;
+}
+
 /* ---- The whole text ---------------------------------------------------------------------------------------------- */
+
+static bool begins(const char *text, const char *word) { return strncmp(text, word, strlen(word)) == 0; }
 
 static int read_line(reader_t *reader, char *line)
 {
@@ -194,11 +233,18 @@ static int read_line(reader_t *reader, char *line)
     text[strcspn(text, "#")] = '\0';
     if (!*text)
         return TRV_OK;
-    const bool leaf = strncmp(text, "SwitchName=", 11) == 0 || strncmp(text, "BlockName=", 10) == 0;
-    if (reader->topology->count > 0 && leaf != reader->has_switches)
-        return fail(reader, "the file has lines of switches and lines of hosts with coordinates; use one of the two");
+    const bool leaf = begins(text, "SwitchName=") || begins(text, "BlockName="), ring = begins(text, "RingName="),
+               torus = ring || begins(text, "TorusName=");
+    if (begins(text, "AggregatedBlock="))
+        return TRV_OK;
+    if (reader->topology->count > 0 && (leaf != reader->has_switches || torus != reader->has_torus))
+        return fail(
+            reader,
+            "the file has lines of different kinds: switches, tori, or hosts with coordinates; use one of them");
     if (leaf)
         return read_leaf(reader, text);
+    if (torus)
+        return read_slurm_torus(reader, text, ring);
     if (strncmp(text, "torus", 5) == 0 && strchr(BLANK, text[5])) {
         text += 5 + strspn(text + 5, BLANK);
         text[strcspn(text, BLANK)] = '\0';

@@ -97,6 +97,16 @@ static void test_lists(void **state)
     expect_out(
         "BlockName=b0 BlockIndex=0 Nodes=n[1-2] BlockSize=2\nBlockName=b1 BlockIndex=1 Nodes=n[3-4] BlockSize=2\n",
         "torus 2x2, 4 hosts at 4 coordinates, 1 at each\n\n  n1  n2\n  n3  n4\n");
+    expect_out(
+        "BlockName=b0 BlockIndex=0 Nodes=n[1-2] BlockSize=2\nBlockName=b1 BlockIndex=1 Nodes=n[3-4] BlockSize=2\n"
+        "AggregatedBlock=b[0-1] BlockIndex=2 Nodes=n[1-4] BlockSize=4\n",
+        "torus 2x2, 4 hosts");
+    /* Slurm numbers the nodes of a torus with x, the first dimension, fastest. */
+    expect_out(
+        "TorusName=t1 Dims=4x2x1 Nodes=n[0-7]\n  TorusName=t1 PlacementDims=2x2x1(4) Anchors=2\n",
+        "torus 1x2x4, 8 hosts at 8 coordinates, 1 at each\n\ndimension 0 at 0\n  n0  n1  n2  n3\n  n4  n5  n6  n7\n");
+    expect_out("RingName=r1 Nodes=n[2-4],m RingSize=4\n",
+               "torus 4, 4 hosts at 4 coordinates, 1 at each\n\n  n2  n3  n4   m\n");
 }
 #define MESH  HEAD "\n \"torus\": [2, 3], \"wrap\": [true, false], \"ranks\": [[0,0]], \"links\": ["
 #define AT_01 "{\"from\": [0,1], \"port\": \"+1\""
@@ -167,7 +177,7 @@ static void test_bad_files(void **state)
         {"torus 2x\n", ":1: '2x' is not a torus"},
         {"n0 0\ntorus 2\n", ":2: the line with the torus must precede the hosts"},
         {"# nothing\n", ": the file has no hosts"},
-        {"n0 0\nSwitchName=s Level=0 Nodes=n1\n", ":2: the file has lines of switches and lines of hosts"},
+        {"n0 0\nSwitchName=s Level=0 Nodes=n1\n", ":2: the file has lines of different kinds"},
         {"SwitchName=s Level=0 Switches=a\n", ":1: a leaf has no Nodes="},
         {"SwitchName=s Level=0 Nodes=n[3-1]\n", ":1: '3-1' is not a range of nodes"},
         {"SwitchName=s Level=0 Nodes=n[1-2]m[1-2]\n", ":1: 'n[1-2]m[1-2]' must have one pair"},
@@ -176,6 +186,14 @@ static void test_bad_files(void **state)
         {"SwitchName=s Level=0 Nodes=n1\nSwitchName=t Level=0 Nodes=n[]\n", ":2: 'n[]' must have"},
         {"SwitchName=s Level=x Nodes=n1\n", ":1: Level must be a number, not 'x'"},
         {"SwitchName=s Level=0 Nodes=n1,,n2\n", ":1: the list of nodes has an empty entry"},
+        {"TorusName=t Dims=2x2x2 Nodes=n[1-7]\n", ":1: the torus has 8 coordinates and 7 nodes"},
+        {"TorusName=t Dims=2x2x2 Nodes=n[1-9]\n", ":1: the torus has 8 coordinates and 9 nodes"},
+        {"TorusName=t Dims=2x2x2\n", ":1: the torus has no Nodes="},
+        {"TorusName=t Nodes=n[1-7]\n", ":1: expected Dims=XxYxZ of a torus"},
+        {"RingName=r Nodes=n[1-4] RingSize=4m\n",
+         ":1: expected Dims=XxYxZ of a torus, or RingSize= of a ring, not '4m'"},
+        {"TorusName=t Dims=2 Nodes=n[1-2]\nTorusName=u Dims=2 Nodes=m[1-2]\n", ":2: there are several tori or rings"},
+        {"TorusName=t Dims=2 Nodes=n[1-2]\nm 0\n", ":2: the file has lines of different kinds"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         tool_t tool = check(cases[i].text);
@@ -191,7 +209,7 @@ static void test_arguments(void **state)
     static const struct {
         const char *line, *words;
     } cases[] = {
-        {"topology", "give a file or --dump or --ports, for example `trivance topology torus.json`"},
+        {"topology --why torus.json", "--why is valid only without a file"},
         {"topology --torus=3", "--torus is valid only with --dump or --ports"},
         {"topology --dump --torus=2 --bytes=4K", "leave out --bytes, for example `trivance topology --dump"},
         {"topology --dump torus.json", "leave out the file"},
@@ -236,10 +254,51 @@ static void test_hosts(void **state)
     trv_topology_clear(&topology);
 }
 
+/* Without a file and a launcher: what is known before a job. `scontrol` is a script here. */
+static void test_discovery(void **state)
+{
+    static const char script[] =
+        "#!/bin/sh\n[ \"$*\" = 'show topology' ] && echo 'TorusName=t1 Dims=4x4x8 Nodes=n[0-127]'\n";
+    char path[400], search[420];
+    (void)state;
+    snprintf(path, sizeof path, "%s/scontrol", tool_folder());
+    tool_write_file(path, script, 0755);
+    snprintf(search, sizeof search, "PATH=%s:/usr/bin:/bin", tool_folder());
+    const struct {
+        const char *setting[5];
+        int code;
+        const char *out;
+    } cases[] = {
+        {{NULL},
+         1,
+         "No torus is known: TRIVANCE_TORUS and TRIVANCE_TOPOLOGY_FILE are not set, and no SLURM_TOPOLOGY_ADDR"},
+        {{"TRIVANCE_TORUS=4x4", NULL}, 0, "TRIVANCE_TORUS=4x4\n"},
+        {{search, "SLURM_JOB_ID=1", NULL}, 0, "tori of Slurm: t1=4x4x8\nFor the torus of a job, start this command"},
+        {{search, "SLURM_JOB_ID=1", "SLURM_TOPOLOGY_ADDR=t1:0:1:2.n", "SLURM_TOPOLOGY_ADDR_PATTERN=torus:x:y:z.node",
+          NULL},
+         0,
+         "tori of Slurm: t1=4x4x8\nthis node: SLURM_TOPOLOGY_ADDR=t1:0:1:2.n\nFor the torus"},
+        {{"SLURM_TOPOLOGY_ADDR=s0.n", "SLURM_TOPOLOGY_ADDR_PATTERN=switch.node", NULL}, 1, ""},
+        {{"RANK=1", "WORLD_SIZE=2", NULL}, 0, ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        tool_t tool = tool_run_as(TRIVANCE_TOOL, "topology", NULL, cases[i].setting);
+        if (tool.code != cases[i].code || strncmp(tool.out, cases[i].out, strlen(cases[i].out)) != 0 || *tool.err)
+            fail_msg("case %zu: exit code %d, '%s', '%s'", i, tool.code, tool.out, tool.err);
+        tool_clear(&tool);
+    }
+    static const char *const why[] = {"SLURM_TOPOLOGY_ADDR=s0.n", "SLURM_TOPOLOGY_ADDR_PATTERN=switch.node", NULL};
+    tool_t tool = tool_run_as(TRIVANCE_TOOL, "topology --why", NULL, why);
+    assert_int_equal(tool.code, 1);
+    assert_non_null(
+        strstr(tool.out, "SLURM_TOPOLOGY_ADDR=s0.n has the pattern switch.node, in which there are no coordinates"));
+    tool_clear(&tool);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_drawings), cmocka_unit_test(test_lists),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_drawings),  cmocka_unit_test(test_lists),
                                        cmocka_unit_test(test_bad_files), cmocka_unit_test(test_arguments),
-                                       cmocka_unit_test(test_hosts)};
+                                       cmocka_unit_test(test_hosts),     cmocka_unit_test(test_discovery)};
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

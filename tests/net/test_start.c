@@ -86,6 +86,7 @@ typedef struct member {
     const char *secret;
     double timeout_s;
     bool dies, fails;
+    char greeting[32];
     int code;
     char reason[TRV_REASON_MAX];
     int logged;
@@ -99,11 +100,28 @@ static void count_log(void *context, const char *sentence)
     member->logged++;
 }
 
+/* Rank 0 waits for all ranks, and compares the greetings of those that send one. */
+static int greetings_check(const member_t *member, trv_bootstrap_t *bootstrap)
+{
+    const int rc = trv_bootstrap_gather(bootstrap);
+    for (int r = 1; rc == TRV_OK && r < member->ranks; r++) {
+        char expected[32];
+        size_t bytes;
+        const void *greeting = trv_bootstrap_greeting(bootstrap, r, &bytes);
+        snprintf(expected, sizeof expected, "greeting of rank %d", r);
+        assert_int_equal(bytes, r % 2 ? sizeof expected : 0);
+        assert_true(r % 2 ? strcmp(greeting, expected) == 0 : !greeting);
+    }
+    return rc;
+}
+
 static int member_exchange(member_t *member, trv_bootstrap_t *bootstrap)
 {
     char text[64], expected[64];
     size_t bytes;
-    int rc = trv_bootstrap_join(bootstrap, "welcome", 8);
+    int rc = member->rank == 0 && member->ranks % 2 ? greetings_check(member, bootstrap) : TRV_OK;
+    if (rc == TRV_OK)
+        rc = trv_bootstrap_join(bootstrap, "welcome", 8);
     if (rc < 0)
         return rc;
     assert_string_equal(trv_bootstrap_welcome(bootstrap, &bytes), "welcome");
@@ -129,6 +147,9 @@ static trv_bootstrap_options_t member_options(member_t *member)
                                        .log = count_log,
                                        .context = member};
     snprintf((char *)options.secret, sizeof options.secret, "%s", member->secret);
+    snprintf(member->greeting, sizeof member->greeting, "greeting of rank %d", member->rank);
+    options.greeting = member->greeting;
+    options.greeting_bytes = member->rank % 2 ? sizeof member->greeting : 0;
     return options;
 }
 

@@ -19,7 +19,12 @@
 
 #include "bootstrap/tcp/sha256.h"
 
-enum { TRV_REASON_MAX = 768, TRV_RECORD_BYTES_MAX = 1 << 14, TRV_WELCOME_BYTES_MAX = 1 << 22 };
+enum {
+    TRV_REASON_MAX = 768,
+    TRV_RECORD_BYTES_MAX = 1 << 14,
+    TRV_WELCOME_BYTES_MAX = 1 << 22,
+    TRV_GREETING_BYTES_MAX = 900
+};
 
 typedef struct trv_bootstrap trv_bootstrap_t;
 
@@ -30,6 +35,9 @@ typedef struct trv_bootstrap_options {
     bool listen_everywhere; /* rank 0 listens on all addresses of its host, not only on `address` */
     uint8_t secret[TRV_SHA256_BYTES];
     double timeout_ns; /* for each call below */
+    const void
+        *greeting; /* sent to rank 0 when this rank connects; must be valid until trv_bootstrap_join has returned */
+    size_t greeting_bytes; /* at most TRV_GREETING_BYTES_MAX */
     void (*log)(void *context, const char *sentence);
     void (*failed)(void *context); /* called once when the bootstrap fails, by the thread that detects the failure */
     void *context;
@@ -40,6 +48,12 @@ typedef struct trv_bootstrap_options {
 int trv_bootstrap_open(trv_bootstrap_t **bootstrap, const trv_bootstrap_options_t *options);
 /* The port on which rank 0 listens. */
 int trv_bootstrap_port(const trv_bootstrap_t *bootstrap);
+
+/* Only rank 0 may call it, before trv_bootstrap_join: returns when all ranks are connected, so that `welcome` can depend on
+ * their greetings. */
+int trv_bootstrap_gather(trv_bootstrap_t *bootstrap);
+/* The greeting of another rank, which the bootstrap owns; NULL and 0 bytes if it has sent none. */
+const void *trv_bootstrap_greeting(const trv_bootstrap_t *bootstrap, int rank, size_t *bytes);
 
 /* Returns when all ranks are connected and have received `welcome`, which rank 0 broadcasts; the other ranks' argument
  * is ignored. trv_bootstrap_welcome returns the data, which the bootstrap owns. */

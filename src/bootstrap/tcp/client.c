@@ -174,6 +174,7 @@ static void hello_send(trv_bootstrap_t *bootstrap)
     trv_write_text(&writer, TRV_VERSION);
     trv_write_number(&writer, (uint32_t)bootstrap->options.rank);
     trv_write_number(&writer, (uint32_t)bootstrap->options.ranks);
+    trv_write_block(&writer, bootstrap->options.greeting, bootstrap->options.greeting_bytes);
     bootstrap->to_rank_0->link.frame_bytes_max = TRV_WELCOME_BYTES_MAX;
     if (writer.failed)
         trv_bootstrap_fail_locked(bootstrap, "this rank is out of memory");

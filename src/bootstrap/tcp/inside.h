@@ -50,13 +50,14 @@ struct trv_bootstrap {
     char reported_failure[TRV_REASON_MAX];
     double failure_due_ns; /* 0: no failure was reported */
     bool failure_reported; /* other ranks: the report was sent to rank 0, which selects the sentence of the failure */
-    /* Progress of the protocol: this rank has begun a step (joining, leaving), all ranks have completed it (joined,
-     * exchanged, all_left). */
-    bool joining, joined, exchanged, leaving, all_left;
+    /* Progress of the protocol: this rank has begun a step (joining, leaving), all ranks have completed it (gathered on
+     * rank 0, joined, exchanged, all_left). */
+    bool gathered, joining, joined, exchanged, leaving, all_left;
     int round, sent; /* exchanges begun by this rank; exchanges whose record or table it has sent */
     int connected, recorded,
         leaving_ranks;                 /* rank 0: number of ranks connected; with a record in this exchange; leaving */
     trv_payload_t welcome, *record[2]; /* records by rank, of the current and of the previous exchange */
+    trv_payload_t *greeting;           /* rank 0: by rank */
     trv_writer_t table;                /* rank 0: content of TABLE */
     trv_connection_t **connection;     /* rank 0: connections by rank */
     trv_connection_t *unauthenticated; /* rank 0: connections of unauthenticated peers, newest first */

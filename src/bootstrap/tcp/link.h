@@ -24,7 +24,7 @@
 enum { TRV_NONCE_BYTES = 16, TRV_HELLO_BYTES_MAX = 1024 };
 
 typedef enum trv_frame_type {
-    TRV_FRAME_HELLO = 1, /* r: version, rank, ranks */
+    TRV_FRAME_HELLO = 1, /* r: version, rank, ranks, greeting */
     TRV_FRAME_REFUSED,   /* 0: reason, a text; has no valid code, and is accepted only as the first frame */
     TRV_FRAME_WELCOME,   /* 0: data that rank 0 broadcasts */
     TRV_FRAME_RECORD,    /* r: record of this rank */

@@ -186,6 +186,8 @@ static void hello_handle(trv_bootstrap_t *bootstrap, trv_connection_t *connectio
     trv_reader_t reader = trv_reader(frame->content, frame->bytes);
     trv_read_text(&reader, version, sizeof version);
     const uint32_t rank = trv_read_number(&reader), ranks = trv_read_number(&reader);
+    size_t bytes;
+    const uint8_t *greeting = trv_read_block(&reader, TRV_GREETING_BYTES_MAX, &bytes);
     if (!trv_reader_ends(&reader) || strcmp(version, TRV_VERSION) != 0) {
         server_fail(bootstrap, "rank %u at %s has version %s of Trivance, and rank 0 has version %s", rank,
                     connection->from, version, TRV_VERSION);
@@ -194,6 +196,8 @@ static void hello_handle(trv_bootstrap_t *bootstrap, trv_connection_t *connectio
                     connection->from, ranks, bootstrap->options.ranks);
     } else if (rank == 0 || rank >= ranks || bootstrap->connection[rank]) {
         server_fail(bootstrap, "two processes have rank %u (RANK); the second one is at %s", rank, connection->from);
+    } else if (bytes > 0 && !trv_payload_set(&bootstrap->greeting[rank], greeting, bytes)) {
+        server_fail(bootstrap, "rank 0 is out of memory for the greeting of rank %u", rank);
     } else {
         unauthenticated_drop(bootstrap, connection, true);
         local_address_update(bootstrap, connection);
@@ -347,7 +351,8 @@ void trv_server_step(trv_bootstrap_t *bootstrap, double now_ns)
         bootstrap->failure_shared = true;
         return;
     }
-    const int before = bootstrap->joined + bootstrap->exchanged + bootstrap->all_left;
+    const int before = bootstrap->gathered + bootstrap->joined + bootstrap->exchanged + bootstrap->all_left;
+    bootstrap->gathered = bootstrap->connected == others;
     if (bootstrap->joining && !bootstrap->joined && bootstrap->connected == others)
         welcome_send(bootstrap);
     if (bootstrap->joined && bootstrap->sent < bootstrap->round && bootstrap->recorded == others)
@@ -356,7 +361,7 @@ void trv_server_step(trv_bootstrap_t *bootstrap, double now_ns)
         bootstrap->all_left = true;
         frame_broadcast(bootstrap, TRV_FRAME_GONE, NULL, 0);
     }
-    if (bootstrap->joined + bootstrap->exchanged + bootstrap->all_left > before)
+    if (bootstrap->gathered + bootstrap->joined + bootstrap->exchanged + bootstrap->all_left > before)
         pthread_cond_broadcast(&bootstrap->changed);
 }
 

@@ -270,8 +270,11 @@ int trv_bootstrap_open(trv_bootstrap_t **opened, const trv_bootstrap_options_t *
     pthread_condattr_destroy(&clock);
     for (int i = 0; i < 2; i++)
         bootstrap->record[i] = calloc((size_t)options->ranks, sizeof *bootstrap->record[i]);
+    bootstrap->greeting = calloc((size_t)options->ranks, sizeof *bootstrap->greeting);
     bootstrap->connection = calloc((size_t)options->ranks, sizeof(trv_connection_t *));
-    int rc = bootstrap->record[0] && bootstrap->record[1] && bootstrap->connection ? TRV_OK : trv_fail_memory();
+    int rc = bootstrap->record[0] && bootstrap->record[1] && bootstrap->greeting && bootstrap->connection
+                 ? TRV_OK
+                 : trv_fail_memory();
     if (rc == TRV_OK && options->ranks > 1)
         rc = thread_start(bootstrap);
     if (rc < 0)
@@ -332,6 +335,22 @@ static int step_wait(trv_bootstrap_t *bootstrap, const bool *reached, const char
         pthread_mutex_lock(&bootstrap->lock);
     }
     return trv_bootstrap_state(bootstrap);
+}
+
+int trv_bootstrap_gather(trv_bootstrap_t *bootstrap)
+{
+    int rc = TRV_OK;
+    pthread_mutex_lock(&bootstrap->lock);
+    if (bootstrap->options.ranks > 1)
+        rc = step_wait(bootstrap, &bootstrap->gathered, "for all ranks to connect", NULL, NULL);
+    pthread_mutex_unlock(&bootstrap->lock);
+    return rc;
+}
+
+const void *trv_bootstrap_greeting(const trv_bootstrap_t *bootstrap, int rank, size_t *bytes)
+{
+    *bytes = bootstrap->greeting[rank].bytes;
+    return bootstrap->greeting[rank].data;
 }
 
 int trv_bootstrap_join(trv_bootstrap_t *bootstrap, const void *welcome, size_t bytes)
@@ -465,6 +484,8 @@ void trv_bootstrap_close(trv_bootstrap_t *bootstrap)
         for (int i = 0; i < 2; i++)
             if (bootstrap->record[i])
                 free(bootstrap->record[i][r].data);
+        if (bootstrap->greeting)
+            free(bootstrap->greeting[r].data);
     }
     while (bootstrap->unauthenticated) {
         trv_connection_t *next = bootstrap->unauthenticated->next;
@@ -479,6 +500,7 @@ void trv_bootstrap_close(trv_bootstrap_t *bootstrap)
     free(bootstrap->welcome.data);
     free(bootstrap->record[0]);
     free(bootstrap->record[1]);
+    free(bootstrap->greeting);
     free(bootstrap->connection);
     pthread_cond_destroy(&bootstrap->changed);
     pthread_mutex_destroy(&bootstrap->lock);

@@ -4,45 +4,17 @@
  */
 #include "cli/host/mpi_start.h"
 
-#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#define OUTPUT_MAX 65536
+#include "cli/host/program_output.h"
 
-/* Runs a command with stdin and stderr at /dev/null, and returns the beginning of its output, which the caller
- * frees; NULL on failure. */
-static char *output_of(char *const *command)
-{
-    int pipes[2];
-    if (pipe(pipes) != 0)
-        return NULL;
-    pid_t child = fork();
-    if (child == 0) {
-        int nothing = open("/dev/null", O_RDWR);
-        dup2(nothing, STDIN_FILENO);
-        dup2(pipes[1], STDOUT_FILENO);
-        dup2(nothing, STDERR_FILENO);
-        execvp(command[0], command);
-        _exit(127);
-    }
-    close(pipes[1]);
-    char *text = malloc(OUTPUT_MAX);
-    size_t used = 0;
-    for (ssize_t got = 1; text && got > 0 && used + 1 < OUTPUT_MAX; used += got > 0 ? (size_t)got : 0)
-        got = read(pipes[0], text + used, OUTPUT_MAX - 1 - used);
-    close(pipes[0]);
-    if (child > 0)
-        waitpid(child, NULL, 0);
-    if (text)
-        text[used] = '\0';
-    return text;
-}
+#define OUTPUT_MAX 65535
+#define TIMEOUT_S  60
 
 static bool is_elf(const char *path)
 {
@@ -60,7 +32,7 @@ static const char *mpi_of_program(const char *path)
     char *const command[] = {"ldd", (char *)path, NULL};
     if (!is_elf(path))
         return NULL;
-    char *needed = output_of(command);
+    char *needed = cli_program_output(command, OUTPUT_MAX, TIMEOUT_S);
     const char *mpi = !needed                            ? NULL
                       : strstr(needed, "libmpi.so.40")   ? "openmpi"
                       : strstr(needed, "libmpich.so.12") ? "mpich"
@@ -78,7 +50,7 @@ const char *cli_mpi_of_launcher(const char *name)
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         is_known = is_known || strncmp(file, known[i], strlen(known[i])) == 0;
     char *const command[] = {(char *)name, "--version", NULL};
-    char *version = is_known ? output_of(command) : NULL;
+    char *version = is_known ? cli_program_output(command, OUTPUT_MAX, TIMEOUT_S) : NULL;
     const char *mpi = !version                      ? NULL
                       : strstr(version, "Open MPI") ? "openmpi"
                       : strstr(version, "OpenRTE")  ? "openmpi"

@@ -1,6 +1,5 @@
 /*
- * Writes the topology that TRIVANCE_TOPOLOGY_FILE or TRIVANCE_TORUS specify for these ranks as a topology file, on rank
- * 0.
+ * Reports the network of these ranks, or writes it as a topology file, on rank 0.
  */
 #include "cli/mpi/dump.h"
 
@@ -19,6 +18,7 @@
 #include "cli/shared/topology_command.h"
 #include "base/error.h"
 #include "mpi/settings/job_settings.h"
+#include "mpi/communicator/discover.h"
 #include "mpi/communicator/world.h"
 #include "topology/topology_file.h"
 
@@ -115,6 +115,29 @@ static int write_topology(const options_t *options, const trv_mpi_world_t *world
     return code;
 }
 
+/* ---- The report -------------------------------------------------------------------------------------------------- */
+
+/* Prints the network and its source on rank 0. Returns 0, or CLI_WRONG if none is known. */
+static int report_print(const trv_mpi_world_t *world, bool why, int rank)
+{
+    char torus[TRV_TORUS_TEXT_MAX];
+    const char *unusable = trv_mpi_discovery_unusable(), *found = trv_mpi_discovery_found();
+    if (rank == 0 && why)
+        fputs(unusable, stdout);
+    if (rank == 0 && *found)
+        puts(found);
+    else if (rank == 0 && world->code > 0)
+        printf("%s %s from %s\n", world->network.torus.lines ? "mesh" : "torus",
+               trv_torus_format(&world->network.torus, torus, sizeof torus), world->source);
+    else if (rank == 0)
+        printf("No torus is known%s.\n",
+               *unusable
+                   ? why ? "" : "; --why prints why sources of coordinates are not used"
+                   : ": TRIVANCE_TORUS and TRIVANCE_TOPOLOGY_FILE are not set, and neither Slurm, Fujitsu MPI nor "
+                     "PMIx reports coordinates to the ranks");
+    return world->code > 0 ? CLI_OK : CLI_WRONG;
+}
+
 /* ---- --ports ----------------------------------------------------------------------------------------------------- */
 
 #ifdef TRIVANCE_LIBFABRIC
@@ -133,7 +156,7 @@ static void torus_find(int rank, char torus[TRV_TORUS_TEXT_MAX])
     int here = 0, everywhere = 0;
     if (settings_check() == TRV_OK && trv_mpi_world_discover(MPI_COMM_WORLD) == MPI_SUCCESS)
         world = trv_mpi_world();
-    here = world && world->code == 1 && world->coordinate == rank;
+    here = world && world->code == 1 && world->coordinate == rank && !world->separate;
     PMPI_Allreduce(&here, &everywhere, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     *torus = '\0';
     if (everywhere)
@@ -191,6 +214,12 @@ int dump_main(int argc, char **argv)
     const trv_mpi_world_t *world = code == TRV_OK ? trv_mpi_world() : NULL;
     if (world)
         code = code_min(world->code, world->fault, "another rank has no coordinate in the topology");
+    if (world && code >= 0 && !options.dump)
+        return report_print(world, options.why, rank);
+    if (world && code > 0 && world->separate)
+        code =
+            trv_fail(TRV_ERR_UNSUPPORTED,
+                     "the ranks are in several tori, between which no links are known; a topology file has one torus");
     if (world && code == 0)
         code = trv_fail(TRV_ERR_ARGUMENT,
                         "the torus of the ranks is unknown; add --torus, the product of whose sizes is "

@@ -169,9 +169,14 @@ static bool list_has_word(const char *words, const char *word)
     return false;
 }
 
+static bool mode_takes_files(const cli_mode_t *mode)
+{
+    return list_has_word(mode->reads, "FILE") || list_has_word(mode->reads, "[FILE]");
+}
+
 static bool mode_takes_arguments(const cli_mode_t *mode)
 {
-    return list_has_word(mode->reads, "TORUS") || list_has_word(mode->reads, "FILE");
+    return list_has_word(mode->reads, "TORUS") || mode_takes_files(mode);
 }
 
 /* The name of a subcommand's arguments (TORUS or FILE), the same for all modes that accept arguments. */
@@ -179,7 +184,7 @@ static const char *argument_noun(const cli_command_t *command)
 {
     bool files = false;
     for (const cli_mode_t *mode = command->mode; !files; mode++) {
-        files = list_has_word(mode->reads, "FILE");
+        files = mode_takes_files(mode);
         if (!mode->option)
             break;
     }
@@ -259,7 +264,7 @@ static int check_mode(const cli_command_t *command, const parser_t *parser, bool
     list_modes(command, parser, unread, modes);
     if (unread)
         return cli_bad(command->name, "%s is valid only with %s; leave it out or add that", given, modes);
-    if (has_arguments || !mode_takes_arguments(mode))
+    if (has_arguments || !mode_takes_arguments(mode) || list_has_word(mode->reads, "[FILE]"))
         return -1;
     return mode->option ? cli_bad(command->name, "%s; give the %s, for example `trivance %s %s`", mode->about, noun,
                                   command->name, mode->example)

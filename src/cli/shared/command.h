@@ -29,9 +29,11 @@ typedef struct cli_option {
 /* A mode of a subcommand, which reads some of its options. The first mode whose option is given is selected; the
  * last one has no option and is the default. */
 typedef struct cli_mode {
-    const char *option;  /* without dashes; NULL ends the table */
-    const char *about;   /* beginning of the error message for other options: "--why asks about one size" */
-    const char *reads;   /* names, separated by blanks; TORUS or FILE: required arguments; MORE: all of `more` */
+    const char *option; /* without dashes; NULL ends the table */
+    const char *about;  /* beginning of the error message for other options: "--why asks about one size" */
+    const char
+        *reads; /* names, separated by blanks; TORUS or FILE: required arguments; [FILE]: optional ones; MORE: all
+                            of `more` */
     const char *example; /* follows the subcommand's name */
 } cli_mode_t;
 

@@ -12,10 +12,10 @@
 
 extern const cli_command_t cli_topology_command;
 
-enum { TOPOLOGY_DUMP = CLI_NO_LETTER, TOPOLOGY_TORUS, TOPOLOGY_HOSTS, TOPOLOGY_PORTS, TOPOLOGY_RULES };
+enum { TOPOLOGY_DUMP = CLI_NO_LETTER, TOPOLOGY_TORUS, TOPOLOGY_HOSTS, TOPOLOGY_PORTS, TOPOLOGY_RULES, TOPOLOGY_WHY };
 
 typedef struct cli_topology_options {
-    bool dump, hosts, ports;
+    bool dump, hosts, ports, why;
     const char *torus, *output, *rules;
     uint64_t bytes; /* of the messages of --ports; 0: the default */
     cli_format_t format;

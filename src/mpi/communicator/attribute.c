@@ -24,6 +24,7 @@
 #include "base/text/parse.h"
 #include "mpi/communicator/initialize.h"
 #include "mpi/communicator/compare.h"
+#include "mpi/communicator/discover.h"
 #include "mpi/communicator/job_fabric.h"
 #include "mpi/communicator/world.h"
 #include "mpi/reports/log.h"
@@ -228,15 +229,17 @@ static int create_keys(void)
  * not read its settings. */
 static int compare_world(int rank, bool enabled)
 {
-    enum { UNABLE, DISABLED, ENABLED, FALLS_BACK, STRICT, DIGEST, COMPLEMENT, WORDS };
+    enum { UNABLE, DISABLED, ENABLED, FALLS_BACK, SOURCE, STRICT, DIGEST, COMPLEMENT, WORDS };
     int ranks = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
     int64_t word[WORDS] = {[UNABLE] = enabled && create_keys() != MPI_SUCCESS,
                            [ENABLED] = enabled,
                            [DISABLED] = enabled ? 0 : ranks - rank,
                            [STRICT] = enabled && trv_mpi_settings()->fallback == TRV_FALLBACK_ERROR};
-    bool able = !word[UNABLE], falls_back = enabled && !trv_mpi_may_dispatch();
+    const bool discovers = enabled && trv_mpi_may_discover();
+    bool able = !word[UNABLE], falls_back = enabled && !trv_mpi_may_dispatch() && !discovers;
     word[FALLS_BACK] = falls_back;
+    word[SOURCE] = discovers && trv_mpi_discovery_has_source();
     trv_mpi_word_pair(&word[DIGEST], enabled ? trv_mpi_settings_digest() : 0);
     int code = trv_mpi_allreduce_max(MPI_COMM_WORLD, word, WORDS, "call MPI_Init with Trivance loaded");
     if (code != MPI_SUCCESS)
@@ -256,7 +259,7 @@ static int compare_world(int rank, bool enabled)
         return able ? trv_fail(TRV_ERR_MEMORY, "another rank could not initialize Trivance") : TRV_ERR_MEMORY;
     if (word[FALLS_BACK] && !falls_back) /* with equal settings, only a lack of memory can be the cause */
         return trv_fail(TRV_ERR_MEMORY, "another rank had no memory for its settings");
-    return falls_back ? 1 : TRV_OK;
+    return falls_back || (discovers && !word[SOURCE]) ? 1 : TRV_OK;
 }
 
 /* Compares all ranks of the world and creates the job's domain. Collective. Returns as compare_world. */
@@ -268,8 +271,11 @@ static int create_job(int rank, bool enabled)
         return code;
     /* The network must be known before the domain is created, because the domain opens libfabric, and the interfaces
      * are assigned to the ports of the torus. */
-    if (trv_mpi_world_discover(MPI_COMM_WORLD) != MPI_SUCCESS ||
-        trv_mpi_domain_create(&job, MPI_COMM_WORLD) != MPI_SUCCESS)
+    if (trv_mpi_world_discover(MPI_COMM_WORLD) != MPI_SUCCESS)
+        return TRV_ERR_MEMORY;
+    if (trv_mpi_may_discover() && trv_mpi_world()->code == 0)
+        return 1;
+    if (trv_mpi_domain_create(&job, MPI_COMM_WORLD) != MPI_SUCCESS)
         return TRV_ERR_MEMORY;
     trv_mpi_job_domain_set(job);
     return TRV_OK;
@@ -287,6 +293,9 @@ bool trv_mpi_job_init(bool enabled)
         trv_mpi_log_fallback(rank, "Trivance is disabled: %s", trv_last_error());
     else if (enabled && trv_mpi_settings()->fault) /* repeated, because before MPI_Init it cannot end the program */
         trv_mpi_log_fallback(rank, "%s", trv_mpi_settings()->fault);
+    else if (code == 1 && enabled && trv_mpi_log_enabled(TRV_DEBUG_INFO, rank))
+        trv_mpi_log_line("no torus, algorithm or rules are set, and no torus is found: all calls fall back to the MPI "
+                         "library");
     atomic_store(&active, code == TRV_OK);
     return code == TRV_OK;
 }

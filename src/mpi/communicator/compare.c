@@ -18,7 +18,7 @@
 #include "mpi/settings/job_settings.h"
 
 /* Incremented whenever the messages between ranks change: exchanges, tags, the layout of trv_decision_t. */
-#define PROTOCOL "5"
+#define PROTOCOL "6"
 
 #ifndef TRIVANCE_BUILD /* tests define it to simulate another version */
 #define TRIVANCE_BUILD TRV_VERSION

@@ -90,6 +90,16 @@ static int find_torus(trv_mpi_fit_t *fit, const trv_torus_t *base, unsigned shar
     return TRV_OK;
 }
 
+/* Fails if the coordinates are in several of the tori that dimension 0 numbers. */
+static int check_same_torus(const trv_torus_t *base, const location_t *location, int coordinates)
+{
+    const int each = base->ranks / base->size[0];
+    for (int i = 1; i < coordinates; i++)
+        if (location[i].machine_node / each != location[0].machine_node / each)
+            return trv_fail(TRV_ERR_UNSUPPORTED, "its ranks are in several tori, between which no links are known");
+    return TRV_OK;
+}
+
 /* ---- Links ------------------------------------------------------------------------------------------------------- */
 
 static int by_coordinate_only(const void *a, const void *b)
@@ -205,8 +215,8 @@ static int list_ranks(trv_mpi_fit_t *fit, const int *coordinate, int ranks, cons
 
 /* ---- The result -------------------------------------------------------------------------------------------------- */
 
-int trv_mpi_fit_init(trv_mpi_fit_t *fit, const trv_network_t *base, unsigned shared_port, const int *coordinate,
-                     int ranks)
+int trv_mpi_fit_init(trv_mpi_fit_t *fit, const trv_network_t *base, unsigned shared_port, bool separate,
+                     const int *coordinate, int ranks)
 {
     *fit = (trv_mpi_fit_t){.network = {TRV_NETWORK}, .ranks_per_coordinate = 1};
     int dimension[TRV_DIMS_MAX], rotation[TRV_DIMS_MAX];
@@ -216,9 +226,9 @@ int trv_mpi_fit_init(trv_mpi_fit_t *fit, const trv_network_t *base, unsigned sha
     for (int r = 0; code == TRV_OK && r < ranks; r++)
         location[r] = (location_t){coordinate[r], r, coordinate[r]};
     int coordinates = code == TRV_OK ? merge_coordinates(location, ranks, &fit->ranks_per_coordinate) : code;
-    code = coordinates < 0
-               ? coordinates
-               : find_torus(fit, &base->torus, shared_port, location, coordinates, value, dimension, rotation);
+    code = coordinates < 0 ? coordinates : separate ? check_same_torus(&base->torus, location, coordinates) : TRV_OK;
+    if (code == TRV_OK)
+        code = find_torus(fit, &base->torus, shared_port, location, coordinates, value, dimension, rotation);
     if (code == TRV_OK)
         code = find_links(fit, base, location, coordinates, dimension, rotation);
     if (code == TRV_ERR_UNSUPPORTED && coordinates > 0)

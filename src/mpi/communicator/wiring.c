@@ -1,7 +1,7 @@
 /*
  * Finds the network of a communicator. The sources, in the order of precedence: a torus in TRIVANCE_TORUS for
- * communicators of this size; the coordinates by TRIVANCE_TOPOLOGY_FILE or TRIVANCE_TORUS; the communicator's Cartesian
- * topology.
+ * communicators of this size; the coordinates by TRIVANCE_TOPOLOGY_FILE, TRIVANCE_TORUS, or what Slurm, Fujitsu MPI or PMIx
+ * reports; the communicator's Cartesian topology.
  */
 #include "mpi/communicator/wiring.h"
 
@@ -65,8 +65,12 @@ static int compare_records(const trv_mpi_members_t *members, const trv_mpi_topol
     const trv_mpi_world_t *world = trv_mpi_world();
     for (int r = 0; r < members->ranks; r++) {
         if (record[r].code == TRV_ERR_STATE)
-            return trv_fail(TRV_ERR_STATE, "TRIVANCE_TORUS is a torus of nodes, which the first collective on "
-                                           "MPI_COMM_WORLD finds; there was none yet");
+            return trv_fail(TRV_ERR_STATE,
+                            trv_mpi_settings()->torus
+                                ? "TRIVANCE_TORUS is a torus of nodes, which the first collective on MPI_COMM_WORLD "
+                                  "finds; there was none yet"
+                                : "the coordinates of the ranks are found by the first collective on MPI_COMM_WORLD; "
+                                  "there was none yet");
         if (record[r].code < 0)
             return trv_fail(record[r].code, "%s",
                             world && world->code < 0 ? world->fault
@@ -131,7 +135,7 @@ static int fit_coordinates(trv_mpi_wiring_t *wiring, const trv_mpi_members_t *me
 {
     const trv_mpi_world_t *world = trv_mpi_world();
     trv_mpi_fit_t *fit = &wiring->fit;
-    int code = trv_mpi_fit_init(fit, &world->network, world->shared_port, coordinate, members->ranks);
+    int code = trv_mpi_fit_init(fit, &world->network, world->shared_port, world->separate, coordinate, members->ranks);
     if (code < 0)
         return code;
     if (fit->network.torus.ranks == 1 && trv_mpi_is_drop_in())

@@ -1,5 +1,5 @@
 /*
- * Discovery of the machine's network (TRIVANCE_TORUS, topology file) and distribution of the rules. A rank takes part
+ * Discovery of the machine's network (topology file, TRIVANCE_TORUS, sources of coordinates) and distribution of the rules. A rank takes part
  * in all exchanges even after a failure, because the other ranks wait for it.
  */
 #include "mpi/communicator/world.h"
@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/text/whole_file.h"
+#include "mpi/communicator/discover.h"
 #include "mpi/communicator/exchange.h"
 #include "mpi/reports/log.h"
 #include "mpi/settings/job_settings.h"
@@ -305,38 +306,80 @@ static int find_by_torus(MPI_Comm comm, trv_mpi_world_t *world)
 
 /* ---- The world --------------------------------------------------------------------------------------------------- */
 
-static int find_network(MPI_Comm comm, int rank, trv_mpi_world_t *world)
+/* Results of find_setting and trv_mpi_world_discover's steps. */
+enum { UNDECIDED, KNOWN, NO_SETTING };
+
+/* Finds the network that the settings specify. Returns KNOWN; UNDECIDED if only a communicator of all ranks can find it;
+ * NO_SETTING; or a negative code. */
+static int find_setting(MPI_Comm comm, int rank, trv_mpi_world_t *world)
 {
-    int rules = find_rules(comm, rank), code = 1; /* this may have failed on this rank only: continue */
+    int rules = find_rules(comm, rank), code = NO_SETTING; /* this may have failed on this rank only: continue */
     *world = (trv_mpi_world_t){.code = 0};
     if (trv_mpi_settings()->topology_file) {
         code = find_by_file(comm, rank, world);
-        code = code < 0 ? code : 1;
+        code = code < 0 ? code : KNOWN;
     } else if (trv_mpi_settings()->torus) {
         code = find_by_torus(comm, world);
     }
     return rules < 0 ? rules : code;
 }
 
+/* Asks the sources of coordinates, if a rank of the communicator has one. Returns as find_setting. */
+static int find_by_source(trv_mpi_discovery_t *discovery, MPI_Comm comm, bool present, trv_mpi_world_t *world)
+{
+    int size = 0, ranks = 0;
+    PMPI_Comm_size(comm, &size);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (!present)
+        return KNOWN; /* that there is none */
+    if (size != ranks)
+        return UNDECIDED;
+    trv_mpi_discovered_t discovered;
+    const int code = trv_mpi_discovery_exchange(discovery, comm, &discovered);
+    if (code > 0)
+        *world = (trv_mpi_world_t){.code = 1,
+                                   .source = discovered.source,
+                                   .coordinate = discovered.coordinate,
+                                   .separate = discovered.separate,
+                                   .network = {TRV_NETWORK, .torus = discovered.torus},
+                                   .digest = trv_hash(TRV_HASH_SEED, &discovered.torus, sizeof discovered.torus)};
+    return code < 0 ? code : KNOWN;
+}
+
+static void world_store(trv_mpi_world_t *world, const trv_mpi_world_t *found)
+{
+    trv_mpi_world_t *none = NULL;
+    *world = *found;
+    if (!atomic_compare_exchange_strong(&known, &none, world)) { /* stored by another thread */
+        free(world->slow_link);
+        free(world);
+    }
+}
+
 int trv_mpi_world_discover(MPI_Comm comm)
 {
     int rank = 0;
-    trv_mpi_world_t found, *none = NULL, *world = malloc(sizeof *world);
+    trv_mpi_world_t found, *world = malloc(sizeof *world);
+    trv_mpi_discovery_t discovery = {.record = NULL};
     PMPI_Comm_rank(comm, &rank);
-    int code = find_network(comm, rank, &found);
-    int64_t bad = code < 0 || !world;
-    if (trv_mpi_allreduce_max(comm, &bad, 1, READ_FILES) != MPI_SUCCESS || bad) {
-        if (code >= 0)
-            trv_fail(TRV_ERR_MEMORY, "a rank had no memory for the files that rank 0 read");
-        free(found.slow_link);
-        free(world);
-        return MPI_ERR_NO_MEM;
+    int code = find_setting(comm, rank, &found);
+    const bool asks = !trv_mpi_settings()->topology_file && !trv_mpi_settings()->torus,
+               able = !asks || trv_mpi_discovery_begin(&discovery, comm);
+    enum { BAD, PRESENT, WORDS };
+    int64_t word[WORDS] = {[BAD] = code < 0 || !world || !able, [PRESENT] = asks && trv_mpi_discovery_has_source()};
+    bool bad = trv_mpi_allreduce_max(comm, word, WORDS, READ_FILES) != MPI_SUCCESS || word[BAD];
+    if (bad && code >= 0)
+        trv_fail(TRV_ERR_MEMORY, "a rank had no memory for the files that rank 0 read");
+    if (!bad && code == NO_SETTING) {
+        code = find_by_source(&discovery, comm, word[PRESENT], &found);
+        bad = code < 0; /* the same on all ranks */
     }
-    if (code == 1)
-        *world = found;
-    if (code == 0 || !atomic_compare_exchange_strong(&known, &none, world)) { /* unknown, or stored by another thread */
-        free(found.slow_link);
-        free(world);
+    trv_mpi_discovery_end(&discovery);
+    if (!bad && code == KNOWN) {
+        world_store(world, &found);
+        return MPI_SUCCESS;
     }
-    return MPI_SUCCESS;
+    free(found.slow_link);
+    free(world);
+    return bad ? MPI_ERR_NO_MEM : MPI_SUCCESS;
 }

@@ -212,7 +212,8 @@ static trv_coll_module_t *module_create(void)
 mca_coll_base_module_t *trv_coll_comm_query(ompi_communicator_t *comm, int *priority)
 {
     *priority = trv_coll_priority();
-    if (*priority <= 0 || OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2 || !trv_mpi_may_dispatch())
+    if (*priority <= 0 || OMPI_COMM_IS_INTER(comm) || ompi_comm_size(comm) < 2 ||
+        !(trv_mpi_may_dispatch() || trv_mpi_may_discover()))
         return NULL;
     trv_coll_module_t *module = module_create();
     return module ? &module->super : NULL;

@@ -55,8 +55,6 @@ static void read_environment(void)
     }
     if (settings.fault && trv_mpi_is_drop_in()) /* with the API, calls return the fault as an error */
         trv_mpi_log_fallback(trv_mpi_log_rank(), "%s", settings.fault);
-    else if (!may_dispatch && trv_mpi_is_drop_in() && trv_mpi_log_enabled(TRV_DEBUG_INFO, trv_mpi_log_rank()))
-        trv_mpi_log_line("no torus, algorithm or rules are set: all calls fall back to the MPI library");
 }
 
 const trv_mpi_settings_t *trv_mpi_settings_read(void)
@@ -121,3 +119,5 @@ bool trv_mpi_may_dispatch(void)
     pthread_once(&once, read_environment);
     return may_dispatch;
 }
+
+bool trv_mpi_may_discover(void) { return !trv_mpi_may_dispatch() && !settings.fault; }

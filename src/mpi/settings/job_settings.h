@@ -56,6 +56,9 @@ static inline bool trv_mpi_is_component(void) { return atomic_load(&trv_mpi_curr
 /* False if no setting can make the drop-in dispatch a call: no torus, no topology, no algorithm by name and no rules
  * are set, or one of them has a wrong value. */
 bool trv_mpi_may_dispatch(void);
+/* Whether none of them is set, and none is wrong: then the drop-in dispatches calls if the ranks find their torus by
+ * themselves (communicator/discover.h). */
+bool trv_mpi_may_discover(void);
 
 /* Stores the rules of TRIVANCE_RULES_FILE, which rank 0 reads and broadcasts: the text of the file, or the message why
  * it could not be read. Only the first call of either function has an effect. TRV_OK or TRV_ERR_MEMORY; an error in the
