@@ -202,7 +202,8 @@ static void test_list(void **state)
     assert_int_equal(json_array_size(array), TRV_ALLTOALL + 1);
     json_array_foreach(array, i, entry)
     {
-        assert_string_equal(json_string_value(json_object_get(entry, "name")), trv_collective_name((trv_collective_t)i));
+        assert_string_equal(json_string_value(json_object_get(entry, "name")),
+                            trv_collective_name((trv_collective_t)i));
         assert_string_equal(json_string_value(json_object_get(entry, "title")),
                             trv_collective_title((trv_collective_t)i));
     }

@@ -96,6 +96,19 @@ static void rooted_broadcast(const rooted_case_t *c)
     }
     if (c->count == 0)
         return;
+    /* The root's type has no gaps, but begins with its last element. */
+    MPI_Datatype turned;
+    MPI_Type_indexed(2, (int[2]){1, c->count - 1}, (int[2]){c->count - 1, 0}, MPI_INT, &turned);
+    MPI_Type_commit(&turned);
+    rooted_fill(c);
+    memcpy(c->send, c->expected, (size_t)c->count * sizeof *c->send);
+    PMPI_Bcast(c->send, c->count, MPI_INT, c->root, c->comm);
+    for (int i = 0; !is_root(c) && i < c->count; i++)
+        c->expected[(i + 1) % c->count] = c->send[i];
+    int code = COLLECTIVE(Bcast)(c->receive, is_root(c) ? 1 : c->count, is_root(c) ? turned : MPI_INT, c->root,
+                                 c->comm);
+    rooted_compare(c, code, "broadcast of a type in another order");
+    MPI_Type_free(&turned);
     MPI_Datatype absolute;
     MPI_Aint address;
     rooted_fill(c);

@@ -40,29 +40,37 @@ static void find_caller(caller_t *caller, const char *function)
     atomic_store(&caller->first, found ? first : (const char *)1);
 }
 
-/* Begins the span of a call that returns to `address`. */
-static trv_mpi_span_t begin(const char *function, caller_t *caller, const void *address)
+/* Whether the program makes the call that returns to `address`. */
+static bool is_program(const char *function, caller_t *caller, const void *address)
+{
+    if (trv_mpi_intercept_is_inside())
+        return false;
+    if (!atomic_load_explicit(&caller->first, memory_order_acquire))
+        find_caller(caller, function);
+    return (const char *)address > atomic_load(&caller->first) && (const char *)address <= atomic_load(&caller->end);
+}
+
+/* Begins the span of a call. */
+static trv_mpi_span_t begin(const char *function, bool program)
 {
     if (!atomic_load_explicit(&trv_mpi_observes, memory_order_relaxed))
         return (trv_mpi_span_t){.number = 0};
-    if (!atomic_load(&caller->first))
-        find_caller(caller, function);
-    const bool program = !trv_mpi_intercept_is_inside() && (const char *)address > atomic_load(&caller->first) &&
-                         (const char *)address <= atomic_load(&caller->end);
     return trv_mpi_span_begin(program ? function : NULL);
 }
 
 /* ---- The functions ----------------------------------------------------------------------------------------------- */
 
 /* Defines the function `name` of the module, for the MPI function LABEL. `UNSUPPORTED`: see trv_mpi_intercept_end.
- * `RUN`: an expression that is true if Trivance has executed the call and set `code`. */
+ * `RUN`: an expression that is true if Trivance has executed the call and set `code`. Calls of Open MPI itself are not
+ * executed: their types may be internal ones, which have no envelope (contiguous.c). */
 #define FUNCTION(name, LABEL, UNSUPPORTED, RUN, ARGUMENTS, ...)                                                        \
     static int call_##name(__VA_ARGS__, mca_coll_base_module_t *module)                                                \
     {                                                                                                                  \
         static caller_t caller;                                                                                        \
         int code;                                                                                                      \
-        const trv_mpi_span_t span = begin(LABEL, &caller, __builtin_return_address(0));                                \
-        if (!(RUN))                                                                                                    \
+        const bool program = is_program(LABEL, &caller, __builtin_return_address(0));                                  \
+        const trv_mpi_span_t span = begin(LABEL, program);                                                             \
+        if (!program || !(RUN))                                                                                        \
             code = lower(module)->coll_##name(ARGUMENTS, lower(module)->coll_##name##_module);                         \
         trv_mpi_intercept_end(span, UNSUPPORTED, comm);                                                                \
         return code;                                                                                                   \

@@ -17,6 +17,7 @@
 #include "mpi/front/library.h"
 #include "mpi/front/dispatch.h"
 #include "mpi/operations/buffers.h"
+#include "mpi/operations/contiguous.h"
 #include "mpi/operations/device.h"
 #include "mpi/selection/roots.h"
 #include "mpi/settings/job_settings.h"

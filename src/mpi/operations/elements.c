@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "mpi/operations/contiguous.h"
 
 #define TYPES_MAX 80
 
@@ -158,20 +159,6 @@ static int find_op(MPI_Op op)
 }
 
 static bool is_bitwise(int op) { return op == TRV_BAND || op == TRV_BOR || op == TRV_BXOR; }
-
-int trv_mpi_contiguous(MPI_Datatype datatype, size_t *size)
-{
-    if (datatype == MPI_DATATYPE_NULL)
-        return trv_fail(TRV_ERR_ARGUMENT, "the datatype is MPI_DATATYPE_NULL; pass a committed type"), MPI_ERR_TYPE;
-    MPI_Count bytes = 0, lower = 0, extent = 0, true_lower = 0, true_extent = 0;
-    if (PMPI_Type_size_x(datatype, &bytes) != MPI_SUCCESS ||
-        PMPI_Type_get_extent_x(datatype, &lower, &extent) != MPI_SUCCESS ||
-        PMPI_Type_get_true_extent_x(datatype, &true_lower, &true_extent) != MPI_SUCCESS)
-        return trv_fail(TRV_ERR_ARGUMENT, "the datatype is invalid; pass a committed type"), MPI_ERR_TYPE;
-    bool contiguous = bytes > 0 && lower == 0 && true_lower == 0 && extent == bytes && true_extent == bytes;
-    *size = contiguous ? (size_t)bytes : 0;
-    return MPI_SUCCESS;
-}
 
 /* Elements for which no kernel exists, because of the type or because of the operation. They use MPI_Reduce_local or,
  * with the reason in elements->reason, the MPI library's collective. `core_op`: see find_op. MPI_SUCCESS or an error

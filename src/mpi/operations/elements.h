@@ -33,10 +33,6 @@ typedef struct trv_mpi_elements {
 /* MPI_SUCCESS, or MPI_ERR_TYPE or MPI_ERR_OP with the message in trv_last_error(). */
 int trv_mpi_elements(MPI_Datatype datatype, MPI_Op op, trv_mpi_elements_t *elements);
 
-/* Checks a type without an operation, for AllGather. *size: bytes of an element, or 0 if it has gaps. MPI_SUCCESS, or
- * MPI_ERR_TYPE with the message in trv_last_error(). */
-int trv_mpi_contiguous(MPI_Datatype datatype, size_t *size);
-
 /* The bytes of `count` elements of `size` bytes. They must be at most 2^50, so that products with a number of ranks do
  * not overflow. MPI_SUCCESS, or MPI_ERR_COUNT with the message in trv_last_error(). */
 int trv_mpi_count_bytes(MPI_Count count, size_t size, size_t *bytes);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "execute/run/arguments.h"
+#include "mpi/operations/contiguous.h"
 #include "mpi/operations/device.h"
 #include "mpi/operations/elements.h"
 #include "schedule/collective.h"

@@ -38,6 +38,7 @@ static _Thread_local struct {
     bool active;
     unsigned long number;
     const char *function; /* NULL: a call of the MPI library for its own purposes */
+    int nested;           /* calls of the MPI library for its own purposes that are active during this call */
     double began_ns;      /* 0: the call is not timed */
     trv_mpi_tally_t *row; /* the row of the call; NULL: none yet */
 } current;
@@ -73,11 +74,14 @@ void trv_mpi_log_observe(void)
 
 trv_mpi_span_t trv_mpi_span_start(const char *function)
 {
-    if (current.active && !function)
-        return (trv_mpi_span_t){.number = 0};
+    if (current.active && !function) {
+        current.nested++;
+        return (trv_mpi_span_t){.number = current.number, .nested = true};
+    }
     current.active = true;
     current.number++;
     current.function = function;
+    current.nested = 0;
     current.row = NULL;
     current.began_ns = function && atomic_load_explicit(&counts, memory_order_relaxed) ? trv_now_ns() : 0;
     return (trv_mpi_span_t){.number = current.number};
@@ -89,12 +93,19 @@ static bool span_is_current(trv_mpi_span_t span)
     return span.number > 0 && current.active && span.number == current.number;
 }
 
-bool trv_mpi_span_is_open(trv_mpi_span_t span) { return span_is_current(span) && current.began_ns > 0 && !current.row; }
+bool trv_mpi_span_is_open(trv_mpi_span_t span)
+{
+    return span_is_current(span) && !span.nested && current.began_ns > 0 && !current.row;
+}
 
 void trv_mpi_span_end(trv_mpi_span_t span, const char *reason)
 {
     if (!span_is_current(span))
         return;
+    if (span.nested) {
+        current.nested--;
+        return;
+    }
     current.active = false;
     if (current.began_ns == 0)
         return;
@@ -106,18 +117,18 @@ void trv_mpi_span_end(trv_mpi_span_t span, const char *reason)
     atomic_fetch_add_explicit(&current.row->time_ns, (unsigned long long)time_ns, memory_order_relaxed);
 }
 
+/* Whether this thread executes a call of the MPI library for its own purposes. */
+static bool is_internal(void) { return current.active && (!current.function || current.nested > 0); }
+
 trv_mpi_tally_t *trv_mpi_log_find_row(trv_mpi_tally_t *tally)
 {
     if (!current.active)
         return tally;
-    if (!current.function)
+    if (is_internal())
         return NULL;
     current.row = find_row(current.function, tally->algorithm, tally->reason);
     return current.row;
 }
-
-/* Whether this thread executes a call of the MPI library for its own purposes. */
-static bool is_internal(void) { return current.active && !current.function; }
 
 /* ---- Decisions --------------------------------------------------------------------------------------------------- */
 

@@ -21,6 +21,7 @@ typedef struct trv_mpi_tally trv_mpi_tally_t;
  * caller has only its number. */
 typedef struct trv_mpi_span {
     unsigned long number; /* 0: not observed */
+    bool nested;          /* a call of the MPI library for its own purposes during the call of that number */
 } trv_mpi_span_t;
 
 /* Whether spans are needed: this rank prints the table, or TRIVANCE_FALLBACK is print or error. */

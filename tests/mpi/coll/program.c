@@ -237,6 +237,23 @@ static void user_operation(void)
         check(is_expected(out[i], COUNT, 7, ranks), "a user-defined operation");
 }
 
+/* With an operation that does not commute, Open MPI executes this call as an MPI_Reduce and an MPI_Scatter of its own. */
+static void ordered_operation(void)
+{
+    enum { BLOCK = 3 };
+    MPI_Op op;
+    double *wide = malloc((size_t)ranks * BLOCK * sizeof *wide);
+    int wrong = 0;
+    MPI_Op_create(add, 0, &op);
+    fill(wide, ranks * BLOCK, 8);
+    MPI_Reduce_scatter_block(wide, out[0], BLOCK, MPI_DOUBLE, op, MPI_COMM_WORLD);
+    for (int i = 0; i < BLOCK; i++)
+        wrong += out[0][i] != ranks * (ranks + 1) / 2 * (double)((rank * BLOCK + i) % 100 + 8);
+    check(wrong == 0, "MPI_Reduce_scatter_block with an operation that does not commute");
+    MPI_Op_free(&op);
+    free(wide);
+}
+
 static void persistent(void)
 {
     enum { KEPT = 5 };
@@ -418,6 +435,7 @@ int main(int argc, char **argv)
         progress_in_mpi();
         completed_by_test();
         user_operation();
+        ordered_operation();
         persistent();
         communicators();
         control_variable();
