@@ -341,7 +341,8 @@ static void keep_own(trv_direct_t *direct)
 int trv_direct_start_alltoall(trv_direct_t *direct, size_t element_size, const void *input,
                               const trv_direct_blocks_t *send, void *output, const trv_direct_blocks_t *receive)
 {
-    const bool in_place = input == output && (input || !send);
+    /* A rank without data has neither buffers nor counts. */
+    const bool in_place = input == output && (input || !send || !send->count);
     int rc = check_startable(direct, 0, element_size);
     if (!rc)
         rc = set_blocks(direct, RECEIVE, output, element_size, receive);
