@@ -7,20 +7,11 @@
 #include <stdlib.h>
 
 #include "base/abandon.h"
-#include "base/error.h"
 
 enum { ALIGNMENT = 64 };
 
-int trv_run_scratch_acquire(trv_run_scratch_t *scratch, const trv_plan_options_t *options, size_t bytes)
+int trv_run_scratch_keep(trv_run_scratch_t *scratch, size_t bytes)
 {
-    scratch->data = NULL;
-    scratch->bytes = bytes;
-    if (bytes == 0)
-        return TRV_OK;
-    if (options->scratch_allocate) {
-        scratch->data = options->scratch_allocate(options->scratch_context, bytes);
-        return scratch->data ? TRV_OK : trv_fail_memory();
-    }
     if (scratch->capacity < bytes) {
         free(scratch->kept);
         scratch->kept = malloc(bytes + ALIGNMENT);

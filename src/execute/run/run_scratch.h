@@ -8,6 +8,8 @@
 
 #include <trivance/execute.h>
 
+#include "base/error.h"
+
 typedef struct trv_run_scratch {
     char *data;      /* of the current run, aligned to 64 bytes; NULL: none */
     size_t bytes;    /* its size */
@@ -15,8 +17,22 @@ typedef struct trv_run_scratch {
     size_t capacity; /* its size, without the bytes for the alignment */
 } trv_run_scratch_t;
 
+/* Sets the data to the kept memory, which grows to `bytes` bytes if it is smaller. TRV_OK or TRV_ERR_MEMORY. */
+int trv_run_scratch_keep(trv_run_scratch_t *scratch, size_t bytes);
+
 /* Obtains `bytes` bytes, 0 or more, for a run. TRV_OK or TRV_ERR_MEMORY. */
-int trv_run_scratch_acquire(trv_run_scratch_t *scratch, const trv_plan_options_t *options, size_t bytes);
+static inline int trv_run_scratch_acquire(trv_run_scratch_t *scratch, const trv_plan_options_t *options, size_t bytes)
+{
+    scratch->data = NULL;
+    scratch->bytes = bytes;
+    if (bytes == 0)
+        return TRV_OK;
+    if (!options->scratch_allocate)
+        return trv_run_scratch_keep(scratch, bytes);
+    scratch->data = options->scratch_allocate(options->scratch_context, bytes);
+    return scratch->data ? TRV_OK : trv_fail_memory();
+}
+
 /* Ends the use of the data by the current run; without a run nothing happens. */
 void trv_run_scratch_release(trv_run_scratch_t *scratch, const trv_plan_options_t *options);
 /* Instead of a release: a message may still access the data, which are then never freed. */
