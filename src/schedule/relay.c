@@ -192,7 +192,7 @@ static int add_message(relay_t *relay, int stream, int first, int rank, int inde
                     trv_schedule_mirrored(relay->from, stream));
     for (int hop = 0; (port = trv_route_next(&route, &node)) >= 0 && !rc; hop++) {
         const bool last = trv_route_length(&route) == 0;
-        const int from_reg = reg, load = ++*sent_of(relay, hop, node, port);
+        const int held = reg, load = ++*sent_of(relay, hop, node, port);
         relay->per_port = load > relay->per_port ? load : relay->per_port;
         reg = last ? -1 : reserve_registers(relay, hop, route.next, registers);
         if (!relay->to) {
@@ -201,7 +201,7 @@ static int add_message(relay_t *relay, int stream, int first, int rank, int inde
                 return fail_work(relay);
             continue;
         }
-        rc = add_side(relay, stream, first + hop, node, route.next, port, TRV_SEND, send, from_reg, 0);
+        rc = add_side(relay, stream, first + hop, node, route.next, port, TRV_SEND, send, held, 0);
         if (!rc)
             rc = add_side(relay, stream, first + hop, node, route.next, port, TRV_RECEIVE, last ? receive : send, reg,
                           last ? units : 0);

@@ -72,7 +72,7 @@ static bool contents_get(MPI_Datatype type, contents_t *c)
     const int types = c->types;
     c->integer = malloc(((size_t)c->integers + 1) * sizeof *c->integer);
     c->address = malloc(((size_t)c->addresses + 1) * sizeof *c->address);
-    c->type = malloc(((size_t)types + 1) * sizeof *c->type);
+    c->type = malloc(((size_t)types + 1) * sizeof(MPI_Datatype));
     c->types = 0; /* there are none to free */
     if (!c->integer || !c->address || !c->type ||
         PMPI_Type_get_contents(type, c->integers, c->addresses, types, c->integer, c->address, c->type) != MPI_SUCCESS)

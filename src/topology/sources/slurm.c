@@ -106,21 +106,21 @@ static int form_read(const trv_rank_record_t *record, int ranks, const struct fo
 
 static int torus_index(slurm_job_t *job, const char *name, size_t length, const char *dims)
 {
-    char text[TRV_SLURM_NAME_MAX];
+    char torus_name[TRV_SLURM_NAME_MAX];
     for (int i = 0; i < job->count; i++)
         if (job->torus[i].length == length && memcmp(job->torus[i].name, name, length) == 0)
             return i;
-    if (job->count == TORI_MAX || length >= sizeof text)
+    if (job->count == TORI_MAX || length >= sizeof torus_name)
         return trv_fail(TRV_ERR_INVALID,
                         ADDRESS ": the job has more than %d tori, or one whose name '%.*s' is too long", TORI_MAX,
                         (int)(length < 80 ? length : 80), name);
     slurm_torus_t *torus = &job->torus[job->count];
     *torus = (slurm_torus_t){.name = name, .length = length};
-    snprintf(text, sizeof text, "%.*s", (int)length, name);
-    torus->known = trv_slurm_dims_find(dims, text, &torus->sizes);
+    snprintf(torus_name, sizeof torus_name, "%.*s", (int)length, name);
+    torus->known = trv_slurm_dims_find(dims, torus_name, &torus->sizes);
     if (torus->known && torus->sizes.dims != job->form->dims)
         return trv_fail(TRV_ERR_INVALID, "TRIVANCE_SLURM_DIMS has %d dimensions for the %s %s; expected %d",
-                        torus->sizes.dims, job->form->what, text, job->form->dims);
+                        torus->sizes.dims, job->form->what, torus_name, job->form->dims);
     return job->count++;
 }
 
