@@ -18,8 +18,8 @@
 #include "schedule/relay.h"
 
 #define RANKS_MAX 256 /* of the algorithm's own choice */
-#define CANDIDATE_RANKS_MAX                                                                                            \
-    64 /* with more ranks the planner considers only neighbour, whose messages cross few links */
+/* With more ranks the planner considers only neighbour, whose messages cross few links. */
+#define CANDIDATE_RANKS_MAX 64
 
 static const char *default_name(trv_collective_t collective)
 {

@@ -61,7 +61,7 @@ static const library_t libraries[TRV_COLLECTIVES] = {
 };
 #endif
 
-/* What is created for a collective when its algorithms are first used. */
+/* Handles and communicators of a collective, created when its algorithms are first used. */
 static struct state {
     MPI_T_cvar_handle handle;
     bool opened;

@@ -23,6 +23,7 @@ typedef struct trv_mpi_discovery {
 
 /* Allocates memory. Local. False: no memory. */
 bool trv_mpi_discovery_begin(trv_mpi_discovery_t *discovery, MPI_Comm comm);
+
 /* The network that rank 0 has found. */
 typedef struct trv_mpi_discovered {
     const char *source;
@@ -31,13 +32,13 @@ typedef struct trv_mpi_discovered {
     bool separate;  /* as in trv_found_t (topology/sources/sources.h) */
 } trv_mpi_discovered_t;
 
-/* Performs the exchange. Rank 0 logs the result, and sources that are not usable. Collective. Returns 1 if rank 0 has found
- * a network, 0 if not, the same on all ranks; or a negative code with the message in trv_last_error(). */
+/* Performs the exchange. Rank 0 logs the result, and sources that are not usable. Collective. Returns 1 if rank 0 has
+ * found a network, 0 if not, the same on all ranks; or a negative code with the message in trv_last_error(). */
 int trv_mpi_discovery_exchange(trv_mpi_discovery_t *discovery, MPI_Comm comm, trv_mpi_discovered_t *discovered);
 void trv_mpi_discovery_end(trv_mpi_discovery_t *discovery);
 
-/* On rank 0, after the exchange: the sentence about the network that was found, and those about sources that are not usable,
- * a line each. "" if there are none. */
+/* On rank 0, after the exchange: the sentence about the network that was found, and those about sources that are not
+ * usable, a line each. "" if there are none. */
 #define TRV_MPI_UNUSABLE_MAX 2048
 const char *trv_mpi_discovery_found(void);
 const char *trv_mpi_discovery_unusable(void);

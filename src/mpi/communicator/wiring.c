@@ -1,7 +1,7 @@
 /*
  * Finds the network of a communicator. The sources, in the order of precedence: a torus in TRIVANCE_TORUS for
- * communicators of this size; the coordinates by TRIVANCE_TOPOLOGY_FILE, TRIVANCE_TORUS, or what Slurm, Fujitsu MPI or PMIx
- * reports; the communicator's Cartesian topology.
+ * communicators of this size; the coordinates by TRIVANCE_TOPOLOGY_FILE, TRIVANCE_TORUS, or what Slurm, Fujitsu MPI or
+ * PMIx reports; the communicator's Cartesian topology.
  */
 #include "mpi/communicator/wiring.h"
 

@@ -1,6 +1,6 @@
 /*
- * Discovery of the machine's network (topology file, TRIVANCE_TORUS, sources of coordinates) and distribution of the rules. A rank takes part
- * in all exchanges even after a failure, because the other ranks wait for it.
+ * Discovery of the machine's network (topology file, TRIVANCE_TORUS, sources of coordinates) and distribution of the
+ * rules. A rank takes part in all exchanges even after a failure, because the other ranks wait for it.
  */
 #include "mpi/communicator/world.h"
 
