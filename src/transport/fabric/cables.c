@@ -156,10 +156,8 @@ bool trv_fabric_is_unplugged(const trv_fabric_t *fabric, int port, char *sentenc
     const char *device = fabric->interface[fabric->map.leave[port]].device_name;
     if (there < 0 || !*device || strcmp(fabric->host[rank], fabric->host[there]) == 0 || has_carrier(device))
         return false;
-    snprintf(
-        sentence, size,
-        "the cable between rank %d (host %s, interface %s) and rank %d (host %s) is unplugged or broken: %s has no "
-        "carrier",
-        rank, fabric->host[rank], device, there, fabric->host[there], device);
+    snprintf(sentence, size,
+             "rank %d (host %s) has lost the cable of its interface %s to rank %d (host %s): it is unplugged or broken",
+             rank, fabric->host[rank], device, there, fabric->host[there]);
     return true;
 }
