@@ -6,7 +6,7 @@
 #
 # Host r has the interfaces `right` and `left` towards hosts r + 1 and r - 1, and `mgmt`. MANAGEMENT=no leaves out `mgmt`;
 # rank 0 is then reached by its cables only. PULL=R pulls the cable between hosts R and R + 1 after PULL_AFTER seconds
-# (default 2). The exit status is that of the lowest rank that fails, 77 if the system has no such namespaces.
+# (default 2). RANKS_ON_HOST (default 1) consecutive ranks are on one host. The exit status is that of the lowest rank that fails, 77 if the system has no such namespaces.
 set -u
 if [ "${CABLES_INSIDE-}" != yes ]; then
     unshare -Urnm true 2> /dev/null || exit 77
@@ -37,11 +37,13 @@ for ((r = 0; r < hosts; r++)); do
     while ip -n "host$r" -o link show up | grep -v LOOPBACK | grep -q -v 'state UP'; do sleep 0.05; done
 done
 
-export WORLD_SIZE=$hosts MASTER_PORT=29500 TRIVANCE_SECRET=$RANDOM$RANDOM MASTER_ADDR=10.8.0.1
+on_host=${RANKS_ON_HOST-1}
+export WORLD_SIZE=$((hosts * on_host)) MASTER_PORT=29500 TRIVANCE_SECRET=$RANDOM$RANDOM MASTER_ADDR=10.8.0.1
 [ "${MANAGEMENT-}" != no ] || MASTER_ADDR=10.9.0.1
 pids=()
-for ((r = 0; r < hosts; r++)); do
-    RANK=$r ip netns exec "host$r" unshare --uts sh -c 'hostname "$0" && exec "$@"' "host$r" "$@" &
+for ((rank = 0; rank < WORLD_SIZE; rank++)); do
+    r=$((rank / on_host))
+    RANK=$rank ip netns exec "host$r" unshare --uts sh -c 'hostname "$0" && exec "$@"' "host$r" "$@" &
     pids+=($!)
 done
 if [ -n "${PULL-}" ]; then

@@ -81,13 +81,19 @@ const trv_torus_t *trv_fabric_torus(const trv_fabric_t *fabric) { return &fabric
 
 /* ---- Detection --------------------------------------------------------------------------------------------------- */
 
-/* The first missing cable: sets *rank and *port and returns true, unless there is none. Leaves out the link that closes
+/* True if the port leads out of the host of the last rank upwards, or out of that of rank 0 downwards. */
+static bool closes_ring(const trv_topology_records_t *records, int rank, int port)
+{
+    return records->record[rank].host == records->record[port == 0 ? records->ranks - 1 : 0].host;
+}
+
+/* The first missing cable: sets *rank and *port and returns true, unless there is none. Leaves out the cable that closes
  * a ring if `open` is true. */
 static bool find_missing(const trv_topology_records_t *records, const trv_map_t *map, bool open, int *rank, int *port)
 {
     for (int r = 0; r < records->ranks; r++)
         for (int p = 0; p < 2 * records->torus.dims; p++) {
-            if (trv_topology_records_cabled(records, map, r, p) || (open && r == (p == 0 ? records->ranks - 1 : 0)))
+            if (trv_topology_records_cabled(records, map, r, p) || (open && closes_ring(records, r, p)))
                 continue;
             *rank = r;
             *port = p;
