@@ -9,7 +9,7 @@
  *     message.c      sends and receives
  *     bcast.c        broadcasts of decisions
  *     flow.c         flow control of messages, decisions and collectives with a root
- *     relay.c        messages to ranks that are not neighbours, where hosts do not forward
+ *     relays.c       messages to ranks that are not neighbours, where hosts do not forward
  *     channel.c      the executor's transport
  *     choose.c       choice of the algorithm by rank 0
  *     entry.c        an operation signature on a communicator: its decision and its pool of prepared plans
