@@ -26,10 +26,10 @@
 #include "base/error.h"
 #include "bootstrap/tcp/bootstrap.h"
 
-enum { RANKS_MAX = 6, PORT = 29500, SKIPPED = 77 };
+enum { RANKS_MAX = 9, PORT = 29500, SKIPPED = 77 };
 
 typedef struct cable {
-    int end[2]; /* hosts; one rank per host */
+    int end[2]; /* hosts */
     int prefix;
 } cable_t;
 
@@ -40,20 +40,21 @@ typedef struct report {
 } report_t;
 
 typedef struct network {
-    int ranks, cables;
+    int hosts, cables;
     cable_t cable[RANKS_MAX];
-    int master;          /* the cable on which rank 0 has the address that the others know */
-    int routed;          /* a rank whose default route leads to a host that does not forward; 0: none */
+    int ranks;           /* rank r is on host r modulo the number of hosts; rank 0 is known by its address on cable 0 */
+    int routed;          /* a host whose default route leads to a host that does not forward; 0: none */
     int missing;         /* a rank that does not start; 0: none */
     int killed;          /* a rank that is killed after the exchange; 0: none */
     int fails;           /* a rank that reports a failure after the exchange; 0: none */
+    bool two_jobs;       /* a second job uses the same port, in a line of hosts whose last one has its rank 0 */
     bool without_relays; /* the job has no secret */
     double timeout_s;
 } network_t;
 
 static struct shared {
-    pthread_barrier_t barrier; /* of the processes of all hosts, and the process that connects them */
-    report_t report[RANKS_MAX];
+    pthread_barrier_t barrier;     /* of the processes of all hosts, and the process that connects them */
+    report_t report[2][RANKS_MAX]; /* by job */
 } * shared;
 
 /* ---- Namespaces -------------------------------------------------------------------------------------------------- */
@@ -131,13 +132,13 @@ static int rank_exchange(const network_t *network, trv_bootstrap_t *bootstrap, i
     return rc;
 }
 
-static int rank_run(const network_t *network, int rank)
+static int rank_run(const network_t *network, int job, int rank)
 {
     char address[32];
-    const cable_t *master = &network->cable[network->master];
-    report_t *report = &shared->report[rank];
+    report_t *report = &shared->report[job][rank];
     trv_bootstrap_t *bootstrap;
-    snprintf(address, sizeof address, "10.77.%d.%d", network->master, master->end[0] == 0 ? 1 : 2);
+    snprintf(address, sizeof address, "10.77.%d.%d", job == 0 ? 0 : network->cables - 1, 1 + job);
+    usleep((useconds_t)(rand() % 300000));
     trv_bootstrap_options_t options = {.rank = rank,
                                        .ranks = network->ranks,
                                        .address = address,
@@ -145,7 +146,7 @@ static int rank_run(const network_t *network, int rank)
                                        .timeout_ns = 1e9 * network->timeout_s,
                                        .relays = !network->without_relays,
                                        .log = logged};
-    snprintf((char *)options.secret, sizeof options.secret, "secret");
+    snprintf((char *)options.secret, sizeof options.secret, "secret of job %d", job);
     int rc = trv_bootstrap_open(&bootstrap, &options);
     if (rc == TRV_OK)
         rc = rank_exchange(network, bootstrap, rank);
@@ -171,6 +172,30 @@ static int rank_run(const network_t *network, int rank)
 
 /* ---- All ranks --------------------------------------------------------------------------------------------------- */
 
+/* Runs the ranks of a host, each in a process of its own. */
+static int ranks_run(const network_t *network, int host)
+{
+    pid_t process[RANKS_MAX];
+    int count = 0, failed = 0;
+    for (int rank = host; rank < network->ranks; rank += network->hosts)
+        for (int job = 0; job <= network->two_jobs; job++) {
+            if (rank > 0 && rank == network->missing)
+                continue;
+            if ((process[count++] = fork()) == 0) {
+                srand((unsigned)getpid());
+                exit(rank_run(network, job, job == 0 ? rank : network->ranks - 1 - rank));
+            }
+        }
+    for (int i = 0; i < count; i++) {
+        int status;
+        waitpid(process[i], &status, 0);
+        failed += status != 0 && !(network->killed > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    }
+    if (count == 0) /* the cables exist as long as this process */
+        usleep((useconds_t)(1e6 * network->timeout_s + 3e6));
+    return failed;
+}
+
 /* The steps of the barrier: all namespaces exist; they are connected; they have addresses. */
 static int host_run(const network_t *network, int host)
 {
@@ -183,11 +208,7 @@ static int host_run(const network_t *network, int host)
     pthread_barrier_wait(&shared->barrier);
     if (!ready)
         return 1;
-    usleep((useconds_t)(rand() % 300000));
-    if (network->missing == 0 || network->missing != host)
-        return rank_run(network, host);
-    usleep((useconds_t)(1e6 * network->timeout_s + 3e6)); /* the cables exist as long as this process */
-    return 0;
+    return ranks_run(network, host);
 }
 
 static bool cables_create(const network_t *network, const pid_t host[])
@@ -206,20 +227,17 @@ static int hosts_run(const network_t *network)
     int failed = 0;
     if (!namespace_create())
         return SKIPPED;
-    for (int h = 0; h < network->ranks; h++)
-        if ((host[h] = fork()) == 0) {
-            srand((unsigned)getpid());
+    for (int h = 0; h < network->hosts; h++)
+        if ((host[h] = fork()) == 0)
             exit(host_run(network, h));
-        }
     pthread_barrier_wait(&shared->barrier);
     const bool connected = cables_create(network, host);
     pthread_barrier_wait(&shared->barrier);
     pthread_barrier_wait(&shared->barrier);
-    for (int h = 0; h < network->ranks; h++) {
+    for (int h = 0; h < network->hosts; h++) {
         int status;
         waitpid(host[h], &status, 0);
-        const bool killed = h > 0 && h == network->killed && WIFSIGNALED(status);
-        failed += !killed && status != 0;
+        failed += status != 0;
     }
     return connected ? failed : 1;
 }
@@ -231,7 +249,7 @@ static void network_run(const network_t *network)
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     pthread_barrierattr_init(&attributes);
     pthread_barrierattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
-    pthread_barrier_init(&shared->barrier, &attributes, (unsigned)network->ranks + 1);
+    pthread_barrier_init(&shared->barrier, &attributes, (unsigned)network->hosts + 1);
     pthread_barrierattr_destroy(&attributes);
     const pid_t child = fork();
     if (child == 0)
@@ -248,27 +266,28 @@ static void network_end(void)
     munmap(shared, sizeof *shared);
 }
 
-static network_t ring(int ranks)
+static network_t ring(int hosts)
 {
-    network_t network = {.ranks = ranks, .cables = ranks, .timeout_s = 20};
-    for (int c = 0; c < ranks; c++)
-        network.cable[c] = (cable_t){.end = {c, (c + 1) % ranks}, .prefix = 30};
+    network_t network = {.hosts = hosts, .ranks = hosts, .cables = hosts, .timeout_s = 20};
+    for (int c = 0; c < hosts; c++)
+        network.cable[c] = (cable_t){.end = {c, (c + 1) % hosts}, .prefix = 30};
     return network;
 }
 
-static network_t line(int ranks)
+static network_t line(int hosts)
 {
-    network_t network = ring(ranks);
+    network_t network = ring(hosts);
     network.cables--;
     return network;
 }
 
 static void expect_success(const network_t *network)
 {
-    for (int r = 0; r < network->ranks; r++) {
-        assert_string_equal(shared->report[r].reason, "");
-        assert_int_equal(shared->report[r].code, TRV_OK);
-    }
+    for (int job = 0; job <= network->two_jobs; job++)
+        for (int r = 0; r < network->ranks; r++) {
+            assert_string_equal(shared->report[job][r].reason, "");
+            assert_int_equal(shared->report[job][r].code, TRV_OK);
+        }
 }
 
 /* ---- Tests ------------------------------------------------------------------------------------------------------- */
@@ -282,7 +301,7 @@ static void test_ring(void **state)
     network.cable[2].prefix = 24;
     network_run(&network);
     expect_success(&network);
-    const report_t *report = shared->report;
+    const report_t *report = shared->report[0];
     assert_string_equal(report[0].local, "10.77.0.1");
     assert_string_equal(report[1].local, "10.77.0.2");
     assert_int_equal(report[1].relay, 0);
@@ -301,9 +320,9 @@ static void test_other_address(void **state)
     network.cable[1] = (cable_t){.end = {2, 0}, .prefix = 31};
     network_run(&network);
     expect_success(&network);
-    assert_int_equal(shared->report[2].relay, 0);
-    assert_string_equal(shared->report[0].local, "10.77.0.1");
-    assert_string_equal(shared->report[2].local, "10.77.1.0");
+    assert_int_equal(shared->report[0][2].relay, 0);
+    assert_string_equal(shared->report[0][0].local, "10.77.0.1");
+    assert_string_equal(shared->report[0][2].local, "10.77.1.0");
     network_end();
 }
 
@@ -316,7 +335,33 @@ static void test_line(void **state)
     network_run(&network);
     expect_success(&network);
     for (int r = 0; r < network.ranks; r++)
-        assert_int_equal(shared->report[r].relay, r > 0 ? r - 1 : 0);
+        assert_int_equal(shared->report[0][r].relay, r > 0 ? r - 1 : 0);
+    network_end();
+}
+
+/* Several ranks per host, whose queries also reach the ranks of their own host. */
+static void test_ranks_per_host(void **state)
+{
+    network_t network = line(3);
+    (void)state;
+    network.ranks = 9;
+    network_run(&network);
+    expect_success(&network);
+    for (int r = 1; r < network.ranks; r++)
+        assert_true(r % 3 < 2 ? shared->report[0][r].relay == 0 : shared->report[0][r].relay > 0);
+    network_end();
+}
+
+/* Two jobs on the same hosts and port, with different secrets. Neither uses relays of the other. */
+static void test_two_jobs(void **state)
+{
+    network_t network = line(3);
+    (void)state;
+    network.two_jobs = true;
+    network_run(&network);
+    expect_success(&network);
+    for (int job = 0; job < 2; job++)
+        assert_int_equal(shared->report[job][2].relay, 1);
     network_end();
 }
 
@@ -341,8 +386,8 @@ static void test_killed(void **state)
                      "rank %d has lost its connection to rank 0 at 10.77.0.1, port %d, which rank %d relays: a rank on "
                      "the way has died or has exited before the end of the job",
                      r, PORT, r - 1);
-        assert_string_equal(shared->report[r].reason, expected);
-        assert_true(shared->report[r].code < 0);
+        assert_string_equal(shared->report[0][r].reason, expected);
+        assert_true(shared->report[0][r].code < 0);
     }
     network_end();
 }
@@ -355,7 +400,7 @@ static void test_failure(void **state)
     network.fails = 3;
     network_run(&network);
     for (int r = 0; r < network.ranks; r++)
-        assert_string_equal(shared->report[r].reason, "a failure of this rank");
+        assert_string_equal(shared->report[0][r].reason, "a failure of this rank");
     network_end();
 }
 
@@ -367,9 +412,9 @@ static void test_missing(void **state)
     network.missing = 2;
     network.timeout_s = 1;
     network_run(&network);
-    assert_non_null(strstr(shared->report[0].reason, "while it waited for all ranks to connect; missing: 2, 3"));
-    assert_string_equal(shared->report[1].reason, shared->report[0].reason);
-    assert_string_equal(shared->report[3].reason,
+    assert_non_null(strstr(shared->report[0][0].reason, "while it waited for all ranks to connect; missing: 2, 3"));
+    assert_string_equal(shared->report[0][1].reason, shared->report[0][0].reason);
+    assert_string_equal(shared->report[0][3].reason,
                         "rank 3 timed out after 1 s while it waited for all ranks to connect: rank 0 at 10.77.0.1, "
                         "port 29500, is not reached (Network is unreachable), and no connected rank answers on UDP "
                         "port 29500 through cable2 (10.77.2.2)");
@@ -384,17 +429,19 @@ static void test_without_relays(void **state)
     network.without_relays = true;
     network.timeout_s = 1;
     network_run(&network);
-    assert_non_null(strstr(shared->report[0].reason, "missing: 2"));
-    assert_non_null(strstr(shared->report[2].reason, "is not reached (Network is unreachable); ranks relay the "
-                                                     "connections of others only if TRIVANCE_SECRET is set"));
+    assert_non_null(strstr(shared->report[0][0].reason, "missing: 2"));
+    assert_non_null(strstr(shared->report[0][2].reason, "is not reached (Network is unreachable); ranks relay the "
+                                                        "connections of others only if TRIVANCE_SECRET is set"));
     network_end();
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ring),           cmocka_unit_test(test_other_address), cmocka_unit_test(test_line),
-        cmocka_unit_test(test_killed),         cmocka_unit_test(test_failure),       cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_ring),           cmocka_unit_test(test_ranks_per_host),
+        cmocka_unit_test(test_two_jobs),       cmocka_unit_test(test_other_address),
+        cmocka_unit_test(test_line),           cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_failure),        cmocka_unit_test(test_missing),
         cmocka_unit_test(test_without_relays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
