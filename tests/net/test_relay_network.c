@@ -33,7 +33,7 @@ typedef struct cable {
     int prefix;
 } cable_t;
 
-/* What a rank reports; in memory that all processes share. */
+/* Results of a rank. */
 typedef struct report {
     int code, relay;
     char local[80], reason[TRV_REASON_MAX];

@@ -140,7 +140,7 @@ void trv_relay_begin(trv_relay_t *relay);
 void trv_relay_step(trv_bootstrap_t *bootstrap, double now_ns);
 /* Handles an event of the bootstrap's epoll; false if its source is not a socket of relays. */
 bool trv_relay_event(trv_bootstrap_t *bootstrap, const void *source);
-/* Describes which interfaces were tried in vain, as the continuation of a sentence. */
+/* Describes through which interfaces no relay was found, as the continuation of a sentence. */
 void trv_relay_missing(const trv_bootstrap_t *bootstrap, char *text, size_t size);
 void trv_relay_end(trv_relay_t *relay);
 
