@@ -93,8 +93,8 @@ static bool namespace_create(void)
            run("ip link del probe");
 }
 
-/* Cable c is the network 10.77.c.0, where its ends have the device cable<c> and the addresses 10.77.c.1 and .2, or .0 and
- * .1 in a network of 31 bits. */
+/* Cable number N is a network whose addresses begin with 10.77.N; its ends have the device cableN and the addresses 1
+ * and 2 in it, or 0 and 1 in a network of 31 bits. */
 static bool addresses_set(const network_t *network, int host)
 {
     bool set = run("ip link set lo up") && write_file("/proc/sys/net/ipv4/ip_forward", "0");
