@@ -256,6 +256,11 @@ static int net_open_fabric(trv_net_t *net, const trv_net_options_t *options)
     }
     if (net->settings.info && net->log) {
         char line[512], map[400];
+        const int relay = trv_bootstrap_relay(net->bootstrap);
+        if (relay > 0) {
+            snprintf(line, sizeof line, "rank %d is connected to rank 0 through rank %d", net->rank, relay);
+            net->log(net->log_context, line);
+        }
         trv_fabric_describe(net->fabric, map, sizeof map);
         snprintf(line, sizeof line, "rank %d sends %s (%s)", net->rank, map, trv_fabric_provider(net->fabric));
         net->log(net->log_context, line);
