@@ -274,14 +274,28 @@ static ssize_t op_post_fragments(trv_fabric_t *fabric, trv_fabric_op_t *op)
     return code;
 }
 
+enum { SENTENCE_BYTES = 512 };
+
+/* Describes the failure of an operation: `what` this rank could not do and `why`, unless its cable is unplugged. */
+static void describe_failure(const trv_fabric_t *fabric, const trv_fabric_op_t *op, const char *what, const char *why,
+                             char sentence[SENTENCE_BYTES])
+{
+    const int port = arrival_port(fabric, op);
+    char text[TRV_PORT_TEXT_MAX] = "";
+    if (fabric->relays && port >= 0 &&
+        trv_fabric_is_unplugged(fabric, op->sends ? port : port ^ 1, sentence, SENTENCE_BYTES))
+        return;
+    if (op->port >= 0)
+        trv_port_format(op->port, text);
+    snprintf(sentence, SENTENCE_BYTES, "rank %d %s rank %d through %s%s%s%s: %s", fabric->options.oob.rank, what,
+             op->peer, fabric->interface[op->interface].name, *text ? " (port " : "", text, *text ? ")" : "", why);
+}
+
 static void op_fail(trv_fabric_t *fabric, trv_fabric_op_t *op, ssize_t code)
 {
-    char port[TRV_PORT_TEXT_MAX] = "", sentence[512];
-    if (op->port >= 0)
-        trv_port_format(op->port, port);
-    snprintf(sentence, sizeof sentence, "rank %d cannot %s rank %d through %s%s%s%s: %s", fabric->options.oob.rank,
-             op->sends ? "send to" : "receive from", op->peer, fabric->interface[op->interface].name,
-             *port ? " (port " : "", port, *port ? ")" : "", fi_strerror((int)-code));
+    char sentence[SENTENCE_BYTES];
+    describe_failure(fabric, op, op->sends ? "cannot send to" : "cannot receive from", fi_strerror((int)-code),
+                     sentence);
     trv_fabric_op_stop(fabric, op, TRV_OP_FREE);
     trv_fabric_op_end(op);
     fabric->options.fail(fabric->options.context, sentence);
@@ -289,12 +303,8 @@ static void op_fail(trv_fabric_t *fabric, trv_fabric_op_t *op, ssize_t code)
 
 void trv_fabric_fail_peer(trv_fabric_t *fabric, const trv_fabric_op_t *op, const char *why)
 {
-    char port[TRV_PORT_TEXT_MAX] = "", sentence[512];
-    if (op->port >= 0)
-        trv_port_format(op->port, port);
-    snprintf(sentence, sizeof sentence, "rank %d lost its connection to rank %d through %s%s%s%s: %s",
-             fabric->options.oob.rank, op->peer, fabric->interface[op->interface].name, *port ? " (port " : "", port,
-             *port ? ")" : "", why);
+    char sentence[SENTENCE_BYTES];
+    describe_failure(fabric, op, "lost its connection to", why, sentence);
     fabric->options.fail(fabric->options.context, sentence);
 }
 
