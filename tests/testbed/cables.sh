@@ -5,6 +5,7 @@ set -u -o pipefail
 build=$1
 python=$2
 tool=$build/bin/trivance
+relays=$build/tests/net/net_relays
 program=$(dirname "$(realpath "$0")")/cables.py
 . "$(dirname "$0")/expect.sh"
 
@@ -70,6 +71,18 @@ carrier 3 mgmt0 1
 expect 0 "" "$tool" testbed run --mpi=none -- /bin/true # a job may start, and finds out which cables are left
 "$tool" testbed set node 3 --up || fail "set"
 carrier 3 up0 1
+
+echo "== jobs of libtrivance_net"
+if [ -x "$relays" ]; then
+    expect 0 "the hosts of the torus 5 do not forward" env TRIVANCE_DEBUG=info "$tool" testbed run --mpi=none -- "$relays"
+    "$tool" testbed run --mpi=none -- "$relays" unplug > "$work/job" 2>&1 &
+    job=$!
+    sleep 5
+    "$tool" testbed set link 0:+0 --down || fail "set"
+    wait $job || { cat "$work/job"; fail "a job does not report that a cable is pulled"; }
+    grep -q -E "host trv-[01]\) has lost the cable of its interface (up|down)0 to rank [01] \(host trv-[01]\)" "$work/job" ||
+        { cat "$work/job"; fail "the report of a pulled cable"; }
+fi
 down
 
 echo "== a line of rings of two, without a management network"
@@ -79,5 +92,7 @@ expect 0 "^4: down0 down1 up0 up1$" job reach
 grep -q "^0: down0 up0 up1$" "$work/out" && grep -q "^5: down0 down1 up0$" "$work/out" || fail "interfaces"
 # Node 0 is reached at its first cable, by its neighbour.
 expect 0 "^10.81.0.1$" "$tool" testbed run --mpi=none -- /bin/sh -c 'echo $MASTER_ADDR'
+[ ! -x "$relays" ] || expect 0 "is connected to rank 0 through rank" \
+    env TRIVANCE_DEBUG=info "$tool" testbed run --mpi=none -- "$relays"
 down
 echo "passed"
