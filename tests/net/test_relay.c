@@ -206,6 +206,24 @@ static void test_failures(void **state)
     assert_int_equal(splices.count, 0);
     close(peer[0]);
 
+    /* the peer ends its output before the other connection is established, which the full queue of a listener delays */
+    const int listener = listener_open(&at), early = connection_open(&peer[0]);
+    assert_int_equal(listen(listener, 0), 0);
+    int waiting[8];
+    for (int i = 0; i < 8; i++) {
+        waiting[i] = trv_file_socket(AF_INET, SOCK_STREAM);
+        connect(waiting[i], (struct sockaddr *)&at, sizeof at);
+    }
+    assert_true(trv_splices_add(&splices, early, waiting[7]));
+    close(peer[0]);
+    int events = 0;
+    while (event_run(&splices, 100))
+        assert_true(++events < 100);
+    assert_int_equal(splices.count, 0);
+    for (int i = 0; i < 7; i++)
+        trv_file_close(waiting[i]);
+    close(listener);
+
     /* open splices are closed with the others */
     const int one = connection_open(&peer[0]), two = connection_open(&peer[1]);
     assert_true(trv_splices_add(&splices, one, two));

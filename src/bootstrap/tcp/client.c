@@ -17,9 +17,10 @@
 #include "bootstrap/tcp/files.h"
 #include "bootstrap/tcp/inside.h"
 
-#define RETRY_NS                50e6
-#define DECISION_NS             500e6
-#define DIRECT_NS               1e9 /* between attempts to connect to rank 0 directly, while neighbours are asked for a relay */
+#define RETRY_NS    50e6
+#define DECISION_NS 500e6
+/* Time between direct attempts to connect to rank 0, while neighbours are asked for a relay */
+#define DIRECT_NS               1e9
 #define DIRECT_AFTER_TIMEOUT_NS 5e9
 enum { CONNECT_MS = 2000 };
 

@@ -30,10 +30,8 @@ typedef struct trv_splice {
     struct trv_splice *previous, *next;
 } trv_splice_t;
 
-static bool is_temporary(int error)
-{
-    return error == EAGAIN || error == EINTR || error == ENOTCONN || error == EINPROGRESS;
-}
+/* A connection that is being established returns EAGAIN, one that cannot be established returns ENOTCONN. */
+static bool is_temporary(int error) { return error == EAGAIN || error == EINTR; }
 
 /* An end that can neither be read nor written is not watched, because epoll would report its errors continuously. */
 static bool end_watch(const trv_splices_t *splices, splice_end_t *end)
