@@ -51,8 +51,8 @@ typedef struct trv_relay {
     int rank;   /* that relays; 0 if rank 0 itself has answered, or if this rank reaches it directly */
     struct sockaddr_in address;
     /* Of a connected rank */
-    bool active; /* it would answer queries, although it may be unable to: `answer` is then -1 */
-    int answer;  /* UDP socket */
+    double answer_ns; /* time of the next attempt to open `answer` */
+    int answer;       /* UDP socket; -1: not open */
     trv_relay_listener_t listener[TRV_RELAY_LISTENERS_MAX];
     trv_splices_t splices;
 } trv_relay_t;

@@ -23,7 +23,8 @@
 #include "bootstrap/tcp/inside.h"
 #include "bootstrap/tcp/interfaces.h"
 
-#define QUERY_NS 100e6
+#define QUERY_NS  100e6
+#define ANSWER_NS 500e6
 enum { BACKLOG = 1024, UNAUTHENTICATED_MORE = 64 };
 
 void trv_relay_begin(trv_relay_t *relay)
@@ -198,7 +199,6 @@ static void answer_open(trv_bootstrap_t *bootstrap)
     trv_relay_t *relay = &bootstrap->relay;
     const struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)bootstrap->port)};
     const int one = 1;
-    relay->active = true;
     if (trv_address_is_loopback(bootstrap->local) || !has_other_interface(bootstrap))
         return;
     relay->answer = trv_file_socket(AF_INET, SOCK_DGRAM);
@@ -211,7 +211,6 @@ static void answer_open(trv_bootstrap_t *bootstrap)
 
 static void answer_close(trv_relay_t *relay)
 {
-    relay->active = false;
     file_close(&relay->answer);
     for (int i = 0; i < TRV_RELAY_LISTENERS_MAX; i++)
         file_close(&relay->listener[i].fd);
@@ -333,10 +332,12 @@ void trv_relay_step(trv_bootstrap_t *bootstrap, double now_ns)
     }
     if (relay->query >= 0 && (!starting || connected))
         file_close(&relay->query);
-    if (relay->active && !(starting && connected))
+    if (relay->answer >= 0 && !(starting && connected))
         answer_close(relay);
-    else if (!relay->active && starting && connected)
+    if (relay->answer < 0 && starting && connected && now_ns >= relay->answer_ns) {
+        relay->answer_ns = now_ns + ANSWER_NS; /* another interface may come up */
         answer_open(bootstrap);
+    }
 }
 
 bool trv_relay_event(trv_bootstrap_t *bootstrap, const void *source)

@@ -20,7 +20,7 @@
 
 #define UNAUTHENTICATED_NS 10e9
 #define ACCEPT_AGAIN_NS    100e6
-#define LOST_NS            100e6
+#define LOST_NS            200e6
 enum { UNAUTHENTICATED_MORE = 64, BACKLOG = 4096, LOGGED_MAX = 100 };
 
 /* ---- Listening --------------------------------------------------------------------------------------------------- */
