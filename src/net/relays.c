@@ -21,6 +21,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/thread.h"
 #include "net/inside.h"
 
 #define CARRIER_NS 500e6 /* between two checks of the interfaces; a cable is pulled if two consecutive checks fail */
@@ -335,9 +336,8 @@ int trv_relay_start(trv_net_t *net)
         rc = rc == TRV_OK && stream->neighbour >= 0 ? trv_fabric_post(net->fabric, &stream->arrival) : rc;
     }
     if (rc == TRV_OK) {
-        relay->has_thread = pthread_create(&relay->thread, NULL, relay_run, relay) == 0;
-        rc = relay->has_thread ? TRV_OK
-                               : trv_fail(TRV_ERR_MEMORY, "the thread that passes on messages cannot be created");
+        rc = trv_thread_create(&relay->thread, relay_run, relay);
+        relay->has_thread = rc == TRV_OK;
     }
     return rc;
 }
