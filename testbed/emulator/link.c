@@ -39,11 +39,7 @@ int tn_neighbour(const trv_torus_t *torus, int node, int port)
 
 int tn_opposite(int port) { return trv_port(trv_port_dimension(port), -trv_port_sign(port)); }
 
-bool tn_has_link(const trv_torus_t *torus, int node, int port)
-{
-    const int d = trv_port_dimension(port), end = trv_port_sign(port) > 0 ? torus->size[d] - 1 : 0;
-    return !trv_torus_is_line(torus, d) || trv_torus_coordinate(torus, node, d) != end;
-}
+bool tn_has_link(const trv_torus_t *torus, int node, int port) { return trv_torus_neighbour(torus, node, port) >= 0; }
 
 /* Whether the row of `node` has a cut link between it and the destination's coordinate, in the direction of a port. */
 static bool is_cut(const tn_net_t *net, int node, int destination, int port)
