@@ -216,7 +216,7 @@ static int net_use_cables(trv_net_t *net)
              "no cable joins rank 0 and rank %d, so that the ranks are a line instead of a ring; TRIVANCE_TORUS=%s "
              "suppresses this message",
              net->ranks - 1, net->torus);
-    if (net->rank == 0 && trv_fabric_is_opened(net->fabric) && net->log)
+    if (net->rank == 0 && trv_fabric_became_line(net->fabric) && net->log)
         net->log(net->log_context, line);
     return trv_net_relay_start(net);
 }
