@@ -258,10 +258,12 @@ static int relay_advance(trv_net_relay_t *relay)
     return rc < 0 ? rc : TRV_OK;
 }
 
-/* Passes messages on, unless another thread does it at the moment. */
-static void relay_try(trv_net_relay_t *relay)
+/* Passes messages on. If another thread holds the lock, this function waits for it or, unless `waits`, does nothing. */
+static void relay_pass(trv_net_relay_t *relay, bool waits)
 {
-    if (pthread_mutex_trylock(&relay->lock) != 0)
+    if (waits)
+        pthread_mutex_lock(&relay->lock);
+    else if (pthread_mutex_trylock(&relay->lock) != 0)
         return;
     const int rc = relay_advance(relay);
     pthread_mutex_unlock(&relay->lock);
@@ -274,7 +276,7 @@ void trv_net_relay_advance(trv_net_t *net)
     if (!net->relay)
         return;
     atomic_fetch_add_explicit(&net->relay->attended, 1, memory_order_relaxed);
-    relay_try(net->relay);
+    relay_pass(net->relay, false);
 }
 
 /* ---- The thread -------------------------------------------------------------------------------------------------- */
@@ -311,7 +313,7 @@ static void *relay_run(void *context)
             continue;
         }
         const uint64_t seen = trv_fabric_poll(fabric);
-        relay_try(relay);
+        relay_pass(relay, true); /* a message that was left here would wait until the next event */
         trv_fabric_pause(fabric, seen, POLLS_MANY);
     }
     return NULL;
