@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Testbeds without forwarding: interfaces, subnets, who reaches whom, and cables that are pulled. Requires root and a
-# machine with TUN devices and network namespaces; skipped (77) otherwise. Usage: cables.sh BUILD PYTHON
+# Testbeds without forwarding: interfaces, subnets, which nodes reach which, and cables that are pulled. Requires root and
+# a machine with TUN devices and network namespaces; skipped (77) otherwise. Usage: cables.sh BUILD PYTHON
 set -u -o pipefail
 build=$1
 python=$2
