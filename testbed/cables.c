@@ -14,17 +14,12 @@ unsigned trv_testbed_cable_address(const trv_torus_t *torus, int node, int port)
     return TB_CABLES_PREFIX + 4 * (unsigned)(first * torus->dims + trv_port_dimension(port)) + (up ? 1 : 2);
 }
 
-bool trv_testbed_has_cable(const trv_torus_t *torus, int node, int port)
-{
-    return torus->size[trv_port_dimension(port)] > 1 && tn_has_link(torus, node, port);
-}
-
 unsigned trv_testbed_address(const tb_network_t *network, int node)
 {
     int port = 0;
     if (!network->no_forwarding || network->management_bps > 0)
         return TB_MANAGEMENT_PREFIX + 2 + (unsigned)node;
-    while (!trv_testbed_has_cable(&network->torus, node, port))
+    while (!tn_has_link(&network->torus, node, port))
         port++;
     return trv_testbed_cable_address(&network->torus, node, port);
 }
@@ -48,7 +43,7 @@ static void write_cable(FILE *out, const trv_torus_t *torus, int node, int port)
 void trv_testbed_write_cables(FILE *out, const tb_network_t *network, int node)
 {
     for (int port = 0; port < 2 * network->torus.dims; port++)
-        if (trv_testbed_has_cable(&network->torus, node, port))
+        if (tn_has_link(&network->torus, node, port))
             write_cable(out, &network->torus, node, port);
     if (network->management_bps <= 0)
         return;

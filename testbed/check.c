@@ -171,7 +171,7 @@ static int check_all(const check_t *check)
         for (int port = 0; port < 2 * torus->dims; port++) {
             const int d = trv_port_dimension(port);
             const bool shared = torus->size[d] == 2 && !trv_torus_is_line(torus, d) && !check->network->no_forwarding;
-            if (trv_testbed_has_cable(torus, node, port) && !(shared && trv_port_sign(port) < 0))
+            if (tn_has_link(torus, node, port) && !(shared && trv_port_sign(port) < 0))
                 flow[flows++] = (tb_flow_t){node, tn_neighbour(torus, node, port), BURST, port};
         }
     int code = flow ? check_flows(check, (tb_test_t){.what = "flows on all links", .number = flows}, flow, flows, 1)
@@ -189,7 +189,7 @@ static int resolve_addresses(const check_t *check)
     int code = TRV_OK;
     for (int i = 0; i < torus->ranks * 2 * torus->dims && code == TRV_OK; i++) {
         const int node = i / (2 * torus->dims), port = i % (2 * torus->dims);
-        if (trv_port_sign(port) < 0 || !trv_testbed_has_cable(torus, node, port))
+        if (trv_port_sign(port) < 0 || !tn_has_link(torus, node, port))
             continue;
         const tb_flow_t flow = {node, tn_neighbour(torus, node, port), 1, port};
         code = trv_testbed_ping_pong(&check->probe, &flow, SMALL, check->network->latency_ns + TIMEOUT_NS, &time_ns);

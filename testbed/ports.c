@@ -70,7 +70,7 @@ static void write_routes(FILE *out, const trv_torus_t *torus, int node)
 void trv_testbed_write_ports(FILE *out, const trv_torus_t *torus, int node)
 {
     for (int port = 0; port < 2 * torus->dims; port++)
-        if (trv_testbed_has_cable(torus, node, port))
+        if (tn_has_link(torus, node, port))
             write_card(out, node, port);
     write_routes(out, torus, node);
 }

@@ -65,7 +65,7 @@ static inline uint64_t trv_collective_tag(bool plan, unsigned number)
 
 /* ---- The net ----------------------------------------------------------------------------------------------------- */
 
-typedef struct trv_relay trv_relay_t;
+typedef struct trv_net_relay trv_net_relay_t;
 
 struct trv_net {
     int rank, ranks;
@@ -88,7 +88,7 @@ struct trv_net {
     atomic_uint comms; /* number of context ids assigned so far */
     pthread_mutex_t flow_lock;
     struct trv_flow **flow; /* per peer and kind of communication (flow.c) */
-    trv_relay_t *relay;     /* NULL: hosts forward */
+    trv_net_relay_t *relay; /* NULL: hosts forward */
 };
 
 struct trv_net_comm {
@@ -181,13 +181,13 @@ int trv_request_run(struct trv_net_request *request);
 /* Posts an operation. A send to a rank that only others reach goes to the next rank on the route: its members `peer`,
  * `port` and `tag` change. */
 int trv_net_post(trv_net_t *net, trv_fabric_op_t *op);
-/* Passes messages of others on; does nothing if hosts forward. */
-void trv_relay_advance(trv_net_t *net);
+/* Passes messages of other ranks on; does nothing if hosts forward. */
+void trv_net_relay_advance(trv_net_t *net);
 /* Called after the fabric has been opened, if trv_fabric_relays. Starts a thread. */
-int trv_relay_start(trv_net_t *net);
-/* Ends the thread. trv_relay_free frees the relay, after trv_fabric_end. */
-void trv_relay_stop(trv_net_t *net);
-void trv_relay_free(trv_net_t *net);
+int trv_net_relay_start(trv_net_t *net);
+/* Ends the thread. trv_net_relay_free frees the relay, after trv_fabric_end. */
+void trv_net_relay_stop(trv_net_t *net);
+void trv_net_relay_free(trv_net_t *net);
 
 /* ---- Flow control ------------------------------------------------------------------------------------------------ */
 

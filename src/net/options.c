@@ -319,7 +319,7 @@ int trv_net_read_options(trv_net_t *net, const trv_net_options_t *given, trv_boo
     bootstrap->address = address;
     bootstrap->listen_everywhere = options->listen_everywhere || net->settings.listen_everywhere;
     bootstrap->timeout_ns = net->start_timeout_ns;
-    bootstrap->relays = options->bootstrap_broadcast; /* the secret that rank 0 generates */
+    bootstrap->relays = options->bootstrap_broadcast != NULL; /* rank 0 generates a secret */
     if (options->bootstrap_broadcast)
         return bootstrap_by_broadcast(net, options, bootstrap, address, ranks_known, rc);
     if (!ranks_known)

@@ -2,7 +2,7 @@
  * Relayed messages, where hosts do not forward (transport/fabric/cables.c). A message to a rank that is not a neighbour
  * is sent to the next rank on the route, after a header with its origin, target, tag and length. That rank stores it and
  * sends it on. The last rank before the target sends it without a header, with the tag that the origin would have used:
- * for the receiver there is no difference.
+ * for the receiver there is no difference. (bootstrap/tcp/relay.c relays connections to rank 0 at the start of a job.)
  *
  *     origin            next rank                 neighbour of the target        target
  *       header, message -->    header, message -->               message -->
@@ -21,10 +21,11 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/thread.h"
 #include "net/inside.h"
 
 #define CARRIER_NS 500e6 /* between two checks of the interfaces; a cable is pulled if two consecutive checks fail */
-enum { ATTENDED_SLEEP_NS = 1000000, SLEEPS_AT_ONCE = 1 << 20 };
+enum { ATTENDED_SLEEP_NS = 1000000, POLLS_MANY = 1 << 20 /* after which trv_fabric_pause sleeps */ };
 
 typedef struct header {
     uint32_t origin, target; /* ranks in the job */
@@ -42,7 +43,7 @@ typedef struct sent_header {
 typedef struct passing {
     header_t header;
     int stream;
-    bool is_sent; /* the sends are posted */
+    bool is_posted; /* the sends to the next rank are posted */
     char *data;
     trv_fabric_op_t arrival, header_send, send;
     struct passing *next;
@@ -55,7 +56,7 @@ typedef struct stream {
     trv_fabric_op_t arrival; /* of the next header */
 } stream_t;
 
-struct trv_relay {
+struct trv_net_relay {
     trv_net_t *net;
     pthread_mutex_t lock; /* protects the members up to `end` */
     stream_t stream[TRV_PORTS_MAX];
@@ -85,7 +86,7 @@ static trv_fabric_op_t header_op(header_t *header, bool sends, int peer)
 }
 
 /* Frees the headers that are sent or, with `all`, every header. */
-static void sent_free(trv_relay_t *relay, bool all)
+static void sent_free(trv_net_relay_t *relay, bool all)
 {
     for (sent_header_t **at = &relay->sent; *at;) {
         sent_header_t *sent = *at;
@@ -99,7 +100,7 @@ static void sent_free(trv_relay_t *relay, bool all)
 }
 
 /* Sends the message of `op` to the next rank on its route. The caller holds the lock. */
-static int relay_send(trv_relay_t *relay, trv_fabric_op_t *op, int next)
+static int relay_send(trv_net_relay_t *relay, trv_fabric_op_t *op, int next)
 {
     trv_net_t *net = relay->net;
     sent_free(relay, false);
@@ -157,7 +158,7 @@ static int header_check(const trv_net_t *net, const stream_t *stream)
 }
 
 /* Begins to receive the message whose header has arrived, and the next header. */
-static int stream_accept(trv_relay_t *relay, int s)
+static int stream_accept(trv_net_relay_t *relay, int s)
 {
     stream_t *stream = &relay->stream[s];
     trv_net_t *net = relay->net;
@@ -191,14 +192,14 @@ static int stream_accept(trv_relay_t *relay, int s)
 }
 
 /* Sends a message on that has arrived. */
-static int passing_send(const trv_relay_t *relay, passing_t *passing)
+static int passing_send(const trv_net_relay_t *relay, passing_t *passing)
 {
     header_t *header = &passing->header;
     trv_fabric_t *fabric = relay->net->fabric;
     const int target = (int)header->target, next = trv_fabric_next_rank(fabric, target);
     const bool is_last = next == target;
     int rc = TRV_OK;
-    passing->is_sent = true;
+    passing->is_posted = true;
     if (!is_last) {
         passing->header_send = header_op(header, true, next);
         rc = trv_fabric_post(fabric, &passing->header_send);
@@ -216,11 +217,11 @@ static int passing_send(const trv_relay_t *relay, passing_t *passing)
 }
 
 /* Returns 1 if the message is sent, 0 if it is not, or an error. */
-static int passing_advance(const trv_relay_t *relay, passing_t *passing)
+static int passing_advance(const trv_net_relay_t *relay, passing_t *passing)
 {
     trv_fabric_t *fabric = relay->net->fabric;
     int rc = 1;
-    if (!passing->is_sent) {
+    if (!passing->is_posted) {
         rc = trv_fabric_test(fabric, &passing->arrival);
         rc = rc > 0 ? passing_send(relay, passing) : rc;
         return rc;
@@ -231,9 +232,10 @@ static int passing_advance(const trv_relay_t *relay, passing_t *passing)
 }
 
 /* Passes messages on, those of a stream in the order of their arrival. The caller holds the lock. */
-static int relay_advance(trv_relay_t *relay)
+static int relay_advance(trv_net_relay_t *relay)
 {
-    uint64_t blocked[2] = {0, 0}; /* bit masks of the streams with an earlier message that is not sent on */
+    uint64_t blocked[2] = {0,
+                           0}; /* bit masks of the streams with an earlier message that has not arrived, by `limited` */
     int rc = TRV_OK;
     for (int s = 0; rc >= 0 && s < TRV_PORTS_MAX; s++) {
         stream_t *stream = &relay->stream[s];
@@ -250,16 +252,18 @@ static int relay_advance(trv_relay_t *relay)
             passing_free(passing);
             continue;
         }
-        *streams |= (uint64_t)!passing->is_sent << passing->stream;
+        *streams |= (uint64_t)!passing->is_posted << passing->stream;
         at = &passing->next;
     }
     return rc < 0 ? rc : TRV_OK;
 }
 
-/* Does nothing if another thread does it. */
-static void relay_try(trv_relay_t *relay)
+/* Passes messages on. If another thread holds the lock, this function waits for it or, unless `waits`, does nothing. */
+static void relay_pass(trv_net_relay_t *relay, bool waits)
 {
-    if (pthread_mutex_trylock(&relay->lock) != 0)
+    if (waits)
+        pthread_mutex_lock(&relay->lock);
+    else if (pthread_mutex_trylock(&relay->lock) != 0)
         return;
     const int rc = relay_advance(relay);
     pthread_mutex_unlock(&relay->lock);
@@ -267,17 +271,17 @@ static void relay_try(trv_relay_t *relay)
         trv_net_break(relay->net, rc);
 }
 
-void trv_relay_advance(trv_net_t *net)
+void trv_net_relay_advance(trv_net_t *net)
 {
     if (!net->relay)
         return;
     atomic_fetch_add_explicit(&net->relay->attended, 1, memory_order_relaxed);
-    relay_try(net->relay);
+    relay_pass(net->relay, false);
 }
 
 /* ---- The thread -------------------------------------------------------------------------------------------------- */
 
-static void cables_check(trv_relay_t *relay)
+static void cables_check(trv_net_relay_t *relay)
 {
     const double now_ns = trv_now_ns();
     char sentence[TRV_REASON_MAX / 2];
@@ -297,7 +301,7 @@ static void cables_check(trv_relay_t *relay)
 
 static void *relay_run(void *context)
 {
-    trv_relay_t *relay = context;
+    trv_net_relay_t *relay = context;
     trv_fabric_t *fabric = relay->net->fabric;
     unsigned attended = 0;
     while (!atomic_load(&relay->stops) && !trv_bootstrap_has_failed(relay->net->bootstrap)) {
@@ -309,15 +313,15 @@ static void *relay_run(void *context)
             continue;
         }
         const uint64_t seen = trv_fabric_poll(fabric);
-        relay_try(relay);
-        trv_fabric_pause(fabric, seen, SLEEPS_AT_ONCE);
+        relay_pass(relay, true); /* a message that was left here would wait until the next event */
+        trv_fabric_pause(fabric, seen, POLLS_MANY);
     }
     return NULL;
 }
 
-int trv_relay_start(trv_net_t *net)
+int trv_net_relay_start(trv_net_t *net)
 {
-    trv_relay_t *relay = calloc(1, sizeof *relay);
+    trv_net_relay_t *relay = calloc(1, sizeof *relay);
     int rc = relay ? TRV_OK : trv_fail_memory();
     if (rc < 0)
         return rc;
@@ -335,14 +339,13 @@ int trv_relay_start(trv_net_t *net)
         rc = rc == TRV_OK && stream->neighbour >= 0 ? trv_fabric_post(net->fabric, &stream->arrival) : rc;
     }
     if (rc == TRV_OK) {
-        relay->has_thread = pthread_create(&relay->thread, NULL, relay_run, relay) == 0;
-        rc = relay->has_thread ? TRV_OK
-                               : trv_fail(TRV_ERR_MEMORY, "the thread that passes on messages cannot be created");
+        rc = trv_thread_create(&relay->thread, relay_run, relay);
+        relay->has_thread = rc == TRV_OK;
     }
     return rc;
 }
 
-void trv_relay_stop(trv_net_t *net)
+void trv_net_relay_stop(trv_net_t *net)
 {
     if (!net->relay || !net->relay->has_thread)
         return;
@@ -352,15 +355,23 @@ void trv_relay_stop(trv_net_t *net)
     net->relay->has_thread = false;
 }
 
-void trv_relay_free(trv_net_t *net)
+/* Operations that the end of the fabric has interrupted are cancelled, which closes their memory registrations. */
+void trv_net_relay_free(trv_net_t *net)
 {
-    trv_relay_t *relay = net->relay;
+    trv_net_relay_t *relay = net->relay;
     if (!relay)
         return;
+    for (int s = 0; s < TRV_PORTS_MAX; s++)
+        trv_fabric_cancel(net->fabric, &relay->stream[s].arrival);
+    for (sent_header_t *sent = relay->sent; sent; sent = sent->next)
+        trv_fabric_cancel(net->fabric, &sent->op);
     sent_free(relay, true);
     while (relay->passing) {
         passing_t *passing = relay->passing;
         relay->passing = passing->next;
+        trv_fabric_cancel(net->fabric, &passing->arrival);
+        trv_fabric_cancel(net->fabric, &passing->header_send);
+        trv_fabric_cancel(net->fabric, &passing->send);
         passing_free(passing);
     }
     pthread_mutex_destroy(&relay->lock);

@@ -86,7 +86,7 @@ int trv_net_progress(trv_net_t *net)
     if (rc < 0)
         return rc;
     trv_fabric_poll(net->fabric);
-    trv_relay_advance(net);
+    trv_net_relay_advance(net);
     trv_requests_advance(net);
     return trv_net_check(net);
 }
@@ -216,9 +216,9 @@ static int net_use_cables(trv_net_t *net)
              "no cable joins rank 0 and rank %d, so that the ranks are a line instead of a ring; TRIVANCE_TORUS=%s "
              "suppresses this message",
              net->ranks - 1, net->torus);
-    if (net->rank == 0 && trv_fabric_is_opened(net->fabric) && net->log)
+    if (net->rank == 0 && trv_fabric_became_line(net->fabric) && net->log)
         net->log(net->log_context, line);
-    return trv_relay_start(net);
+    return trv_net_relay_start(net);
 }
 
 static int net_open_fabric(trv_net_t *net, const trv_net_options_t *options)
@@ -272,11 +272,11 @@ static int net_open_fabric(trv_net_t *net, const trv_net_options_t *options)
 
 static void net_destroy(trv_net_t *net)
 {
-    trv_relay_stop(net);
+    trv_net_relay_stop(net);
     atomic_store(&net->breakable, NULL);
     if (net->fabric)
         trv_fabric_end(net->fabric); /* pending operations may use the memory that is freed next */
-    trv_relay_free(net);
+    trv_net_relay_free(net);
     trv_net_free_members(net);
     trv_flow_free(net);
     trv_bootstrap_close(net->bootstrap); /* until then its thread may break the fabric */

@@ -28,7 +28,7 @@ TRV_API int trv_torus_shift(const trv_torus_t *torus, int rank, int dimension, i
 
 /* The rank to which `port` of `rank` leads; -1 if there is no link: at the end of a line, or in a dimension of one
  * rank. */
-int trv_torus_neighbour(const trv_torus_t *torus, int rank, int port);
+TRV_API int trv_torus_neighbour(const trv_torus_t *torus, int rank, int port);
 
 /* The rank at the coordinates of `rank` plus `sign` times those of rank `displacement`, around the torus. */
 int trv_torus_displace(const trv_torus_t *torus, int rank, int displacement, int sign);

@@ -105,11 +105,15 @@ static void set_trivance(const tb_network_t *network, int core, bool net)
                                    {"TRIVANCE_ALPHA", alpha},
                                    {"TRIVANCE_MESSAGE_OVERHEAD", overhead},
                                    {"TRIVANCE_PIECE", "16K"},
-                                   {network->no_forwarding ? NULL : "TRIVANCE_PORTS", /* cables are to be detected */
-                                    network->ports ? TB_PORTS_NETWORK : TB_TORUS_NETWORK},
-                                   {network->ports ? NULL : "TRIVANCE_RULES_FILE", TB_PATHS},
                                    {NULL, NULL}};
+    /* All ports share one interface, but only the links limit the bandwidth. */
+    const variable_t one_interface[] = {{"TRIVANCE_PORTS", TB_TORUS_NETWORK},
+                                        {"TRIVANCE_RULES_FILE", TB_PATHS},
+                                        {NULL, NULL}};
+    const variable_t interface_per_port[] = {{"TRIVANCE_PORTS", TB_PORTS_NETWORK}, {NULL, NULL}};
     set_all(variable);
+    if (!network->no_forwarding) /* cables are to be detected */
+        set_all(network->ports ? interface_per_port : one_interface);
 }
 
 /* ---- The launcher ------------------------------------------------------------------------------------------------ */

@@ -39,11 +39,7 @@ int tn_neighbour(const trv_torus_t *torus, int node, int port)
 
 int tn_opposite(int port) { return trv_port(trv_port_dimension(port), -trv_port_sign(port)); }
 
-bool tn_has_link(const trv_torus_t *torus, int node, int port)
-{
-    const int d = trv_port_dimension(port), end = trv_port_sign(port) > 0 ? torus->size[d] - 1 : 0;
-    return !trv_torus_is_line(torus, d) || trv_torus_coordinate(torus, node, d) != end;
-}
+bool tn_has_link(const trv_torus_t *torus, int node, int port) { return trv_torus_neighbour(torus, node, port) >= 0; }
 
 /* Whether the row of `node` has a cut link between it and the destination's coordinate, in the direction of a port. */
 static bool is_cut(const tn_net_t *net, int node, int destination, int port)
@@ -173,7 +169,8 @@ static int next_port(const tn_net_t *net, const tn_packet_t *packet)
                : net->route_port[(size_t)packet->node * (size_t)net->torus.ranks + (size_t)packet->destination];
 }
 
-static bool is_down(tn_link_t *link)
+/* True if the link is cut and therefore drops a packet, which is counted. */
+static bool drops(tn_link_t *link)
 {
     link->count.dropped += link->down;
     return link->down;
@@ -182,7 +179,7 @@ static bool is_down(tn_link_t *link)
 /* The last link before a packet's destination. */
 static bool cross_last(tn_net_t *net, tn_link_t *link, tn_packet_t *packet)
 {
-    if (is_down(link))
+    if (drops(link))
         return false;
     cross(link, packet);
     packet->node = packet->destination;
@@ -228,7 +225,7 @@ bool tn_is_lost(tn_net_t *net, const tn_packet_t *packet)
     if (!net->cables || packet->arrives < 0)
         return false;
     const int sender = tn_neighbour(&net->torus, packet->node, packet->arrives);
-    return is_down(&net->link[sender * net->ports + tn_opposite(packet->arrives)]);
+    return drops(&net->link[sender * net->ports + tn_opposite(packet->arrives)]);
 }
 
 bool tn_forward(tn_net_t *net, tn_packet_t *packet)
@@ -242,7 +239,7 @@ bool tn_forward(tn_net_t *net, tn_packet_t *packet)
     } else if (packet->node != packet->destination) {
         const int port = next_port(net, packet);
         tn_link_t *link = &net->link[first + port];
-        if (is_down(link))
+        if (drops(link))
             return false;
         cross(link, packet);
         packet->node = tn_neighbour(&net->torus, packet->node, port);

@@ -73,7 +73,7 @@ const char *tn_device_name(const tn_net_t *net, int node, int device, char name[
     const int port = device - 1;
     if (device == 0)
         return !net->cables ? TB_TUN : net->management[0] ? TB_MANAGEMENT : NULL;
-    if (net->torus.size[trv_port_dimension(port)] == 1 || !tn_has_link(&net->torus, node, port))
+    if (!tn_has_link(&net->torus, node, port))
         return NULL;
     snprintf(name, 16, trv_port_sign(port) > 0 ? TB_PORT_UP : TB_PORT_DOWN, trv_port_dimension(port));
     return name;

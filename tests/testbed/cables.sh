@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Testbeds without forwarding: interfaces, subnets, who reaches whom, and cables that are pulled. Requires root and a
-# machine with TUN devices and network namespaces; skipped (77) otherwise. Usage: cables.sh BUILD PYTHON
+# Testbeds without forwarding: interfaces, subnets, which nodes reach which, and cables that are pulled. Requires root and
+# a machine with TUN devices and network namespaces; skipped (77) otherwise. Usage: cables.sh BUILD PYTHON
 set -u -o pipefail
 build=$1
 python=$2
@@ -74,10 +74,12 @@ carrier 3 up0 1
 
 echo "== jobs of libtrivance_net"
 if [ -x "$relays" ]; then
+    mkdir "$work/ring"
+    export JOB_FILES=$work/ring
     expect 0 "the hosts of the torus 5 do not forward" env TRIVANCE_DEBUG=info "$tool" testbed run --mpi=none -- "$relays"
-    "$tool" testbed run --mpi=none -- "$relays" unplug > "$work/job" 2>&1 &
+    timeout 100 "$tool" testbed run --mpi=none -- "$relays" unplug > "$work/job" 2>&1 &
     job=$!
-    sleep 5
+    until [ -e "$JOB_FILES/begun" ] || ! kill -0 $job 2> /dev/null; do sleep 0.1; done
     "$tool" testbed set link 0:+0 --down || fail "set"
     wait $job || { cat "$work/job"; fail "a job does not report that a cable is pulled"; }
     grep -q -E "host trv-[01]\) has lost the cable of its interface (up|down)0 to rank [01] \(host trv-[01]\)" "$work/job" ||
@@ -92,7 +94,8 @@ expect 0 "^4: down0 down1 up0 up1$" job reach
 grep -q "^0: down0 up0 up1$" "$work/out" && grep -q "^5: down0 down1 up0$" "$work/out" || fail "interfaces"
 # Node 0 is reached at its first cable, by its neighbour.
 expect 0 "^10.81.0.1$" "$tool" testbed run --mpi=none -- /bin/sh -c 'echo $MASTER_ADDR'
-[ ! -x "$relays" ] || expect 0 "is connected to rank 0 through rank" \
+mkdir "$work/mesh"
+[ ! -x "$relays" ] || JOB_FILES=$work/mesh expect 0 "is connected to rank 0 through rank" \
     env TRIVANCE_DEBUG=info "$tool" testbed run --mpi=none -- "$relays"
 down
 echo "passed"

@@ -9,7 +9,8 @@
  * For 1,000 ranks, rank 0 needs well below a second of processor time.
  *
  * A bootstrap *fails* on all ranks, permanently, and with the same sentence. Rank 0 selects the sentence, so that all
- * ranks report the same reason even if several ranks fail at the same time.
+ * ranks report the same reason even if several ranks fail at the same time. If a rank dies that relays connections, the
+ * ranks behind it report only that they have lost their connection to rank 0.
  */
 #ifndef TRIVANCE_BOOTSTRAP_TCP_BOOTSTRAP_H
 #define TRIVANCE_BOOTSTRAP_TCP_BOOTSTRAP_H

@@ -72,7 +72,7 @@ static void unreachable_handle(trv_bootstrap_t *bootstrap, int error)
 {
     char missing[320];
     const bool timed_out = error == EINPROGRESS;
-    bootstrap->relay.asking = true;
+    bootstrap->relay.searching = true;
     trv_relay_missing(bootstrap, missing, sizeof missing);
     snprintf(bootstrap->connect_error, sizeof bootstrap->connect_error, "is not reached (%s)%s",
              strerror(timed_out ? ETIMEDOUT : error), missing);

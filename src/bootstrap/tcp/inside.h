@@ -15,6 +15,8 @@
 #include "bootstrap/tcp/splice.h"
 
 enum { TRV_NUMERIC_MAX = 80, TRV_RANK_UNKNOWN = -1, TRV_RELAY_LISTENERS_MAX = 64 };
+/* Number of connections of unauthenticated peers that are permitted in addition to one per rank */
+enum { TRV_UNAUTHENTICATED_MORE = 64 };
 
 /* A connection to a peer: of rank 0 to another rank, or of another rank to rank 0. */
 typedef struct trv_connection {
@@ -35,21 +37,22 @@ typedef struct trv_payload {
     size_t bytes;
 } trv_payload_t;
 
-/* State of a rank that asks for a relay, or that is one (relay.c). */
+/* A socket at one of this host's addresses, at which a relay accepts connections of one peer. */
 typedef struct trv_relay_listener {
     int fd; /* -1: not open */
     struct in_addr address, peer;
 } trv_relay_listener_t;
 
+/* State of a rank that searches for a relay, or that is one (relay.c). */
 typedef struct trv_relay {
     /* Of a rank that does not reach rank 0 */
-    bool asking;
+    bool searching;
     double query_ns; /* time of the next query */
     int query;       /* UDP socket; -1: not open */
     uint8_t nonce[TRV_NONCE_BYTES];
-    bool found; /* an answer has arrived; the next two members are valid */
-    int rank;   /* that relays; 0 if rank 0 itself has answered, or if this rank reaches it directly */
-    struct sockaddr_in address;
+    bool found;                 /* an answer has arrived; the next two members are valid */
+    int rank;                   /* of the relay; 0 if rank 0 itself has answered, or if this rank reaches it directly */
+    struct sockaddr_in address; /* at which it accepts connections */
     /* Of a connected rank */
     double answer_ns; /* time of the next attempt to open `answer` */
     int answer;       /* UDP socket; -1: not open */

@@ -1,5 +1,6 @@
 /*
  * Relays: connections to rank 0 through other ranks, for hosts that are wired to each other and do not forward packets.
+ * (net/relays.c relays the messages of the job.)
  *
  *     rank 2                          rank 1, connected                rank 0
  *       |  -------- query (UDP) ------->  |                              |
@@ -25,7 +26,7 @@
 
 #define QUERY_NS  100e6
 #define ANSWER_NS 500e6
-enum { BACKLOG = 1024, UNAUTHENTICATED_MORE = 64 };
+enum { BACKLOG = 1024 };
 
 void trv_relay_begin(trv_relay_t *relay)
 {
@@ -222,8 +223,10 @@ static bool listener_open(trv_bootstrap_t *bootstrap, trv_relay_listener_t *list
     const struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = listener->address};
     if (splices->epoll < 0) {
         trv_file_limit_raise(bootstrap->options.ranks);
-        if (!trv_splices_open(splices) || !file_watch(bootstrap, splices->epoll, splices))
+        if (!trv_splices_open(splices) || !file_watch(bootstrap, splices->epoll, splices)) {
+            trv_splices_close(splices);
             return false;
+        }
     }
     listener->fd = trv_file_socket(AF_INET, SOCK_STREAM);
     if (bind(listener->fd, (const struct sockaddr *)&at, sizeof at) == 0 && listen(listener->fd, BACKLOG) == 0 &&
@@ -287,8 +290,9 @@ static int upstream_connect(const trv_bootstrap_t *bootstrap)
 static void connection_relay(trv_bootstrap_t *bootstrap, int downstream)
 {
     trv_splices_t *splices = &bootstrap->relay.splices;
-    const int upstream = splices->count < bootstrap->options.ranks + UNAUTHENTICATED_MORE ? upstream_connect(bootstrap)
-                                                                                          : -1;
+    const int upstream = splices->count < bootstrap->options.ranks + TRV_UNAUTHENTICATED_MORE
+                             ? upstream_connect(bootstrap)
+                             : -1;
     if (upstream < 0) {
         trv_file_close(downstream);
         return;
@@ -326,7 +330,7 @@ void trv_relay_step(trv_bootstrap_t *bootstrap, double now_ns)
     const trv_connection_t *to_rank_0 = bootstrap->to_rank_0;
     const bool connected = bootstrap->options.rank == 0 || (to_rank_0 && to_rank_0->link.greeted);
     const bool starting = bootstrap->options.relays && !bootstrap->joined && !atomic_load(&bootstrap->failed);
-    if (starting && relay->asking && !to_rank_0 && !relay->found && now_ns >= relay->query_ns) {
+    if (starting && relay->searching && !to_rank_0 && !relay->found && now_ns >= relay->query_ns) {
         query_send(bootstrap);
         relay->query_ns = now_ns + QUERY_NS;
     }

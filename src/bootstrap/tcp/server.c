@@ -1,7 +1,7 @@
 /*
  * Bootstrap protocol of rank 0. A peer that has not yet proved that it knows the secret is unauthenticated: it may
  * connect, and must send one short frame within UNAUTHENTICATED_NS. The number of such connections is limited to
- * UNAUTHENTICATED_MORE more than the number of ranks; beyond that a new connection replaces the oldest one.
+ * TRV_UNAUTHENTICATED_MORE more than the number of ranks; beyond that a new connection replaces the oldest one.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -21,7 +21,7 @@
 #define UNAUTHENTICATED_NS 10e9
 #define ACCEPT_AGAIN_NS    100e6
 #define LOST_NS            200e6
-enum { UNAUTHENTICATED_MORE = 64, BACKLOG = 4096, LOGGED_MAX = 100 };
+enum { BACKLOG = 4096, LOGGED_MAX = 100 };
 
 /* ---- Listening --------------------------------------------------------------------------------------------------- */
 
@@ -132,7 +132,7 @@ void trv_server_take(trv_bootstrap_t *bootstrap, int fd, const struct sockaddr_s
         return;
     getnameinfo((const struct sockaddr *)from, length, connection->from, sizeof connection->from, NULL, 0,
                 NI_NUMERICHOST);
-    if (bootstrap->unauthenticated_count >= bootstrap->options.ranks + UNAUTHENTICATED_MORE)
+    if (bootstrap->unauthenticated_count >= bootstrap->options.ranks + TRV_UNAUTHENTICATED_MORE)
         unauthenticated_drop(bootstrap, unauthenticated_oldest(bootstrap), false);
     connection->next = bootstrap->unauthenticated;
     bootstrap->unauthenticated = connection;

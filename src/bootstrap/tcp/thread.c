@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/thread.h"
 #include "bootstrap/tcp/files.h"
 #include "bootstrap/tcp/inside.h"
 
@@ -241,14 +241,9 @@ static int thread_start(trv_bootstrap_t *bootstrap)
     int rc = bootstrap->options.rank == 0 ? trv_server_listen(bootstrap) : TRV_OK;
     if (rc < 0)
         return rc;
-    /* Signals are to be delivered to the program's own threads. */
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    rc = pthread_create(&bootstrap->thread, NULL, thread_run, bootstrap);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    bootstrap->threaded = rc == 0;
-    return rc == 0 ? TRV_OK : trv_fail(TRV_ERR_MEMORY, "the system cannot create a thread: %s", strerror(rc));
+    rc = trv_thread_create(&bootstrap->thread, thread_run, bootstrap);
+    bootstrap->threaded = rc == TRV_OK;
+    return rc;
 }
 
 /* ---- Public functions -------------------------------------------------------------------------------------------- */

@@ -1,7 +1,7 @@
 /*
  * Hosts that do not forward: they are wired port to port, each cable with a subnet of its own. A message reaches
- * neighbours only, and leaves by the interface of the cable to its receiver. Every rank computes the same from the
- * records of all ranks.
+ * neighbours only, and leaves by the interface of the cable to its receiver. Every rank computes the same result from
+ * the records of all ranks.
  */
 #include <net/if.h>
 #include <stdio.h>
@@ -11,23 +11,10 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "torus/torus.h"
 #include "transport/fabric/inside.h"
 
 /* ---- Routes ------------------------------------------------------------------------------------------------------ */
-
-/* The neighbour at a port; -1 if there is none. */
-static int neighbour_at(const trv_torus_t *torus, int rank, int port)
-{
-    const int d = trv_port_dimension(port), sign = trv_port_sign(port);
-    int at[TRV_DIMS_MAX];
-    if (d >= torus->dims || torus->size[d] == 1)
-        return -1;
-    trv_torus_coordinates(torus, rank, at);
-    if ((torus->lines >> d & 1) && at[d] == (sign > 0 ? torus->size[d] - 1 : 0))
-        return -1;
-    at[d] = (at[d] + sign + torus->size[d]) % torus->size[d];
-    return trv_torus_rank(torus, at);
-}
 
 /* The port of the first hop: in each dimension in ascending order the shorter way, + if both are equally long. */
 static int route_port(const trv_torus_t *torus, int from, int to)
@@ -38,7 +25,7 @@ static int route_port(const trv_torus_t *torus, int from, int to)
     for (int d = 0; d < torus->dims; d++) {
         const int size = torus->size[d], up = (target[d] - at[d] + size) % size;
         if (up > 0)
-            return trv_port(d, (torus->lines >> d & 1 ? target[d] > at[d] : 2 * up <= size) ? 1 : -1);
+            return trv_port(d, (trv_torus_is_line(torus, d) ? target[d] > at[d] : 2 * up <= size) ? 1 : -1);
     }
     return TRV_NO_PORT;
 }
@@ -46,7 +33,7 @@ static int route_port(const trv_torus_t *torus, int from, int to)
 static int route_last_port(const trv_torus_t *torus, int from, int to)
 {
     int port = TRV_NO_PORT;
-    for (int at = from; at != to; at = neighbour_at(torus, at, port))
+    for (int at = from; at != to; at = trv_torus_neighbour(torus, at, port))
         port = route_port(torus, at, to);
     return port;
 }
@@ -56,7 +43,7 @@ static void find_routes(trv_fabric_t *fabric)
     const trv_torus_t *torus = &fabric->torus;
     const int rank = fabric->options.oob.rank;
     for (int p = 0; p < TRV_PORTS_MAX; p++)
-        fabric->neighbour[p] = neighbour_at(torus, rank, p);
+        fabric->neighbour[p] = p < 2 * torus->dims ? trv_torus_neighbour(torus, rank, p) : -1;
     for (int r = 0; r < fabric->options.oob.ranks; r++)
         if (r != rank) {
             fabric->peer[r].first_port = (uint8_t)route_port(torus, rank, r);
@@ -75,25 +62,26 @@ int trv_fabric_next_rank(const trv_fabric_t *fabric, int peer)
     return peer == fabric->options.oob.rank ? peer : fabric->neighbour[fabric->peer[peer].first_port];
 }
 
-bool trv_fabric_is_opened(const trv_fabric_t *fabric) { return fabric->is_opened; }
+bool trv_fabric_became_line(const trv_fabric_t *fabric) { return fabric->became_line; }
 
 const trv_torus_t *trv_fabric_torus(const trv_fabric_t *fabric) { return &fabric->torus; }
 
 /* ---- Detection --------------------------------------------------------------------------------------------------- */
 
-/* True if the port leads out of the host of the last rank upwards, or out of that of rank 0 downwards. */
+/* True if the port leads from the host of the last rank to that of rank 0, or back (+0 and -0 of a ring). */
 static bool closes_ring(const trv_topology_records_t *records, int rank, int port)
 {
     return records->record[rank].host == records->record[port == 0 ? records->ranks - 1 : 0].host;
 }
 
-/* The first missing cable: sets *rank and *port and returns true, unless there is none. Leaves out the cable that closes
- * a ring if `open` is true. */
-static bool find_missing(const trv_topology_records_t *records, const trv_map_t *map, bool open, int *rank, int *port)
+/* The first missing cable: sets *rank and *port and returns true, unless there is none. as_line: the cable that closes
+ * the ring may be missing. */
+static bool find_missing(const trv_topology_records_t *records, const trv_map_t *map, bool as_line, int *rank,
+                         int *port)
 {
     for (int r = 0; r < records->ranks; r++)
         for (int p = 0; p < 2 * records->torus.dims; p++) {
-            if (trv_topology_records_cabled(records, map, r, p) || (open && closes_ring(records, r, p)))
+            if (trv_topology_records_cabled(records, map, r, p) || (as_line && closes_ring(records, r, p)))
                 continue;
             *rank = r;
             *port = p;
@@ -124,7 +112,7 @@ int trv_fabric_find_cables(trv_fabric_t *fabric, trv_topology_records_t *records
     const int there = trv_topology_records_beyond(records, rank, port, &last);
     fabric->relays = true;
     snprintf(fabric->no_route, sizeof fabric->no_route,
-             "rank %d (host %s) has no route over its cables to rank %d (%s)", rank, fabric->host[rank], there,
+             "rank %d (host %s) has no route over its cables to rank %d (host %s)", rank, fabric->host[rank], there,
              fabric->host[there]);
     if (fabric->directed_receives)
         return trv_fail(TRV_ERR_UNSUPPORTED,
@@ -135,7 +123,7 @@ int trv_fabric_find_cables(trv_fabric_t *fabric, trv_topology_records_t *records
         if (fabric->options.torus_is_set || torus->dims > 1 || torus->lines ||
             find_missing(records, map, true, &rank, &port))
             return fail_missing(fabric, records, rank, port);
-        fabric->is_opened = true;
+        fabric->became_line = true;
         fabric->torus.lines = records->torus.lines = 1;
         trv_topology_records_assign(records, map);
     }

@@ -81,7 +81,7 @@ int trv_fabric_neighbour(const trv_fabric_t *fabric, int port);
 int trv_fabric_next_rank(const trv_fabric_t *fabric, int peer);
 const trv_torus_t *trv_fabric_torus(const trv_fabric_t *fabric);
 /* True if the ring of the options has become a line, because no cable joins its ends (options.torus_is_set). */
-bool trv_fabric_is_opened(const trv_fabric_t *fabric);
+bool trv_fabric_became_line(const trv_fabric_t *fabric);
 /* True if the interface of the port has lost its carrier, as by a cable that is pulled. Then writes a sentence with
  * both hosts and the interface. */
 bool trv_fabric_is_unplugged(const trv_fabric_t *fabric, int port, char *sentence, size_t size);

@@ -83,10 +83,10 @@ struct trv_fabric {
     trv_torus_t torus;
     unsigned shared_paths; /* result of trv_fabric_shared_paths */
     bool one_path;
-    bool relays;                     /* hosts do not forward: a message reaches neighbours only */
-    bool is_opened;                  /* a cable is missing, and the ring is used as a line */
-    int neighbour[TRV_PORTS_MAX];    /* if so: by port of this rank; -1: none */
-    char no_route[3 * TRV_HOST_MAX]; /* and a route that is missing, as a sentence */
+    bool relays;      /* hosts do not forward: a message reaches neighbours only, and the next members are valid */
+    bool became_line; /* a cable is missing, and the ring is used as a line */
+    int neighbour[TRV_PORTS_MAX];    /* by port of this rank; -1: none */
+    char no_route[4 * TRV_HOST_MAX]; /* a route that is missing, as a sentence */
     char (*host)[TRV_HOST_MAX];      /* the hosts of the ranks by rank */
     trv_peer_t *peer;
     trv_address_format_t address_format;      /* of rank 0 */

@@ -62,8 +62,9 @@ void trv_fabric_unregister(trv_fabric_t *fabric, trv_region_t *region)
 
 /* ---- Posting ----------------------------------------------------------------------------------------------------- */
 
-/* The port of the sender by which the message of the operation arrives; TRV_NO_PORT: by the first interface. */
-static int arrival_port(const trv_fabric_t *fabric, const trv_fabric_op_t *op)
+/* The port by which the message of the operation leaves the rank before its receiver: this rank, the peer, or the last
+ * rank that relays it. TRV_NO_PORT: by the first interface. */
+static int sender_port(const trv_fabric_t *fabric, const trv_fabric_op_t *op)
 {
     const bool reaches = op->peer == fabric->options.oob.rank ||
                          (op->port >= 0 && fabric->neighbour[op->sends ? op->port : op->port ^ 1] == op->peer);
@@ -75,14 +76,14 @@ static int arrival_port(const trv_fabric_t *fabric, const trv_fabric_op_t *op)
 /* The interface of this rank for the operation. */
 static int own_interface(const trv_fabric_t *fabric, const trv_fabric_op_t *op)
 {
-    const int port = arrival_port(fabric, op);
+    const int port = sender_port(fabric, op);
     return port < 0 ? 0 : op->sends ? fabric->map.leave[port] : fabric->map.arrive[port];
 }
 
 static int peer_interface(const trv_fabric_t *fabric, const trv_fabric_op_t *op)
 {
     const trv_peer_t *peer = &fabric->peer[op->peer];
-    const int port = arrival_port(fabric, op);
+    const int port = sender_port(fabric, op);
     return port < 0 ? 0 : op->sends ? peer->map.arrive[port] : peer->map.leave[port];
 }
 
@@ -280,7 +281,7 @@ enum { SENTENCE_BYTES = 512 };
 static void describe_failure(const trv_fabric_t *fabric, const trv_fabric_op_t *op, const char *what, const char *why,
                              char sentence[SENTENCE_BYTES])
 {
-    const int port = arrival_port(fabric, op);
+    const int port = sender_port(fabric, op);
     char text[TRV_PORT_TEXT_MAX] = "";
     if (fabric->relays && port >= 0 &&
         trv_fabric_is_unplugged(fabric, op->sends ? port : port ^ 1, sentence, SENTENCE_BYTES))
