@@ -206,6 +206,8 @@ int cli_simulate(int argc, char **argv)
     if (code >= 0)
         return code;
     int rc = cli_read_tori(argc, argv, optind, &job.tori);
+    if (!rc)
+        rc = cli_check_root(job.collective, job.root);
     if (!rc && !options.given.algorithm) {
         rc = cli_select_compared(&job.selection);
         job.selection.all = true;
