@@ -91,11 +91,17 @@ static int make_spec(trv_mpi_decision_t *prepared, const trv_mpi_state_t *state,
     return trv_mpi_decision_create_schedule(prepared, &network);
 }
 
+/* The number of scratch vectors of a leader: an All-to-All, which runs in place, has a copy of its input. */
+static int leader_vectors(const trv_mpi_arguments_t *arguments)
+{
+    return trv_collective_shape(arguments->collective)->exchanges ? 2 : 1;
+}
+
 /* Whether the plan of a decision, with the scratch memory of a leader, exceeds TRIVANCE_MEMORY. */
 static bool is_too_large(const trv_mpi_decision_t *prepared, const trv_mpi_arguments_t *arguments)
 {
-    return prepared->model && trv_plan_memory_bytes(prepared->model) + trv_mpi_node_bytes(arguments, &prepared->spec) >
-                                  trv_mpi_settings()->memory_bytes;
+    const size_t bytes = trv_mpi_node_bytes(arguments, &prepared->spec) * (size_t)leader_vectors(arguments);
+    return prepared->model && trv_plan_memory_bytes(prepared->model) + bytes > trv_mpi_settings()->memory_bytes;
 }
 
 /* Allocates the scratch memory of a leader once, because a run that has none would fail after the vote. The memory is
@@ -105,11 +111,14 @@ static int try_node_memory(const trv_mpi_decision_t *prepared, const trv_mpi_arg
     const size_t bytes = trv_mpi_node_bytes(arguments, &prepared->spec);
     if (bytes == 0 || is_too_large(prepared, arguments))
         return TRV_OK;
-    void *memory = trv_scratch_take(NULL, bytes);
-    if (!memory)
-        return trv_fail_memory();
-    trv_scratch_give(NULL, memory, bytes);
-    return TRV_OK;
+    void *memory[2] = {NULL, NULL};
+    bool complete = true;
+    for (int i = 0; i < leader_vectors(arguments) && complete; i++)
+        complete = (memory[i] = trv_scratch_take(NULL, bytes)) != NULL;
+    for (int i = 0; i < 2; i++)
+        if (memory[i])
+            trv_scratch_give(NULL, memory[i], bytes);
+    return complete ? TRV_OK : trv_fail_memory();
 }
 
 /* Allocates everything that this rank needs to execute the decision. NULL with the message in trv_last_error() if it
