@@ -8,13 +8,36 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 static inline bool exhaustive(void)
 {
     const char *value = getenv("TEST_EXHAUSTIVE");
     return value && *value;
 }
+
+/*
+ * A random number below `limit`, other than in the last run: where all cases of a product take too long, every run of
+ * the exhaustive tier has a random sample of them. The first call prints the seed; TEST_SEED=SEED repeats the run.
+ */
+static inline int sample_draw(int limit)
+{
+    static uint64_t state;
+    if (state == 0) {
+        const char *seed = getenv("TEST_SEED");
+        const unsigned long long start = seed ? strtoull(seed, NULL, 10) : (unsigned long long)time(NULL);
+        printf("a random sample; TEST_SEED=%llu repeats it\n", start);
+        state = 2 * start + 1;
+    }
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return (int)((state >> 33) % (uint64_t)limit);
+}
+
+/* The seed of a test's own random numbers: 1 in the quick tier, another one in every run of the exhaustive tier. */
+static inline uint64_t sample_seed(void) { return exhaustive() ? 1 + (uint64_t)sample_draw(1 << 30) : 1; }
 
 /*
  * Sizes of a ring or a line. The quick tier tries a sample: all up to 10, powers of two up to 128 and of three up to

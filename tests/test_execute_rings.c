@@ -1,6 +1,7 @@
 /*
  * AllReduce by every algorithm on every ring of 2 to 64 ranks (a sample in the quick tier), with counts around the
- * boundary cases: none, one, fewer than ranks, as many, one more, not divisible.
+ * boundary cases: none, one, fewer than ranks, as many, one more, not divisible. The exhaustive tier draws three of the
+ * counts for every ring and algorithm.
  */
 #include "test_execute_world.h"
 
@@ -8,8 +9,11 @@ static void every_count(const trv_schedule_t *schedule)
 {
     const size_t n = (size_t)trv_schedule_torus(schedule)->ranks;
     const size_t counts[] = {0, 1, 2, n - 1, n, n + 1, 1000, 4099};
-    const size_t all = sizeof counts / sizeof *counts;
-    for (size_t c = 0; c < (n <= 18 || exhaustive() ? all : all - 2); c++)
+    const int all = sizeof counts / sizeof *counts;
+    if (exhaustive())
+        for (int c = 0, first = sample_draw(all); c < 3; c++)
+            world_try(schedule, counts[(first + 3 * c) % all], 0);
+    for (int c = 0; !exhaustive() && c < (n <= 18 ? all : all - 2); c += n <= 33 ? 1 : 2)
         world_try(schedule, counts[c], 0);
 }
 

@@ -190,7 +190,7 @@ static int expect_all(const trv_torus_t *torus, trv_collective_t collective)
     assert_int_equal(trv_candidates_collect(&list, false), 0);
     assert_int_equal(trv_candidates_collect(&list, true), 0);
     /* There are thousands of hybrids of many dimensions, all similar, and those of large tori take longest. */
-    const int stride = list.count / (!exhaustive() ? 10 : torus->ranks > 200 ? 20 : 100) + 1;
+    const int stride = list.count / (!exhaustive() ? 10 : torus->ranks > 200 ? 10 : 40) + 1;
     for (int i = 0; i < list.count; i += strncmp(list.candidate[i].name, "hybrid", 6) == 0 ? stride : 1)
         compared += expect_same_schedule(torus, list.candidate[i].name, collective);
     trv_candidates_clear(&list);

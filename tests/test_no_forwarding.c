@@ -125,7 +125,8 @@ static int prove_relayed(const trv_network_t *network, const trv_algorithm_t *al
 static void test_relayed(void **state)
 {
     (void)state;
-    for (int i = 0; i < (exhaustive() ? 200 : 25); i++) {
+    seed = sample_seed();
+    for (int i = 0; i < (exhaustive() ? 70 : 25); i++) {
         trv_network_t network;
         trv_slow_link_t link[2];
         draw_network(exhaustive() ? 64 : 24, &network, link);
@@ -170,7 +171,8 @@ static void check_neighbour(const trv_network_t *network, const char *name, bool
 static void test_neighbour(void **state)
 {
     (void)state;
-    for (int i = 0; i < (exhaustive() ? 300 : 60); i++) {
+    seed = sample_seed();
+    for (int i = 0; i < (exhaustive() ? 120 : 60); i++) {
         trv_network_t network;
         trv_slow_link_t link[2];
         draw_network(exhaustive() ? 100 : 40, &network, link);

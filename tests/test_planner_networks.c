@@ -155,7 +155,7 @@ static void test_cache_separates_networks(void **state)
     (void)state;
     assert_int_equal(trv_torus_parse("9", &torus), TRV_OK);
     double before_ns = 0;
-    for (int i = 0; i < (exhaustive() ? 200 : 70); i++) { /* more sets of links than the 64 that are kept */
+    for (int i = 0; i < 70; i++) { /* more sets of links than the 64 that are kept */
         const trv_slow_link_t link = {4, 0, 1 + i};
         const case_t c = {"9", 1, {link}};
         const trv_simulate_options_t options = options_of(&c);
@@ -288,7 +288,7 @@ static void test_never_slower_than_listed(void **unused)
 {
     (void)unused;
     uint64_t state = 17;
-    for (int compared = 0; compared < (exhaustive() ? 100 : 10);) {
+    for (int compared = 0; compared < (exhaustive() ? 40 : 10);) {
         drawn_t d;
         trv_planner_choice_t choice;
         draw_network(&state, &d);
@@ -450,7 +450,7 @@ static void test_modelled_choices_avoid_cuts(void **state)
     uint64_t random = 20261123;
     int served[2] = {0}; /* by the routes */
     (void)state;
-    for (int i = 0; i < (exhaustive() ? 60 : 12); i++) {
+    for (int i = 0; i < (exhaustive() ? 30 : 12); i++) {
         case_t c = {tori[i % COUNT(tori)], 0, {{0}}};
         trv_network_t network = network_of(&c);
         trv_planner_t *planner;

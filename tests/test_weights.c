@@ -53,7 +53,9 @@ static void move_data(const trv_schedule_t *schedule)
 {
     const bool vector = trv_schedule_collective(schedule) == TRV_ALLREDUCE;
     const size_t step = vector ? 1 : 3, most = vector || exhaustive() ? 4099 : 509;
-    for (size_t count = 0; count <= 200; count += !exhaustive() && count >= 10 ? 23 * step : step)
+    for (size_t count = 0; count <= 200; count += count < 10     ? step
+                                                  : exhaustive() ? (size_t)(1 + sample_draw(5)) * step
+                                                                 : 23 * step)
         world_try(schedule, count, 0);
     world_try(schedule, most, 0);
     world_try(schedule, most, 1600); /* in chunks */

@@ -83,16 +83,7 @@ static int relayed_create(trv_schedule_t *schedule)
     schedule->destroy = relayed_destroy;
     schedule->step = relayed_step;
     schedule->position = relayed_position;
-    schedule->streams = relayed->streams;
-    schedule->steps = relayed->steps;
-    schedule->registers = relayed->registers;
-    schedule->space = relayed->space;
-    schedule->messages_per_port = relayed->messages_per_port;
-    schedule->symmetry = relayed->symmetry;
-    schedule->exactness = relayed->exactness;
-    schedule->consistent = relayed->consistent;
-    schedule->owned = relayed->owned;
-    return relayed->weight ? trv_schedule_set_weights(schedule, relayed->weight) : TRV_OK;
+    return trv_schedule_copy_properties(schedule, relayed);
 }
 
 static int relayed_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,

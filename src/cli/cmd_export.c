@@ -16,7 +16,7 @@
 #include "cli/shared/choose.h"
 #include "base/error.h"
 
-enum { OPTION_ALPHA = CLI_NO_LETTER, OPTION_UNCHECKED };
+enum { OPTION_ALPHA = CLI_NO_LETTER, OPTION_ROOT, OPTION_UNCHECKED };
 
 static const cli_option_t option[] =
     {{"format", 'f', "F",
@@ -27,7 +27,10 @@ static const cli_option_t option[] =
       "planned (default: the fastest for the size), an algorithm, with parameters if it has any (hybrid:4x8), or a "
       "family: the member that is fastest for the size",
       "ALGORITHM"},
-     {"collective", 'c', "C", "allreduce (default), reduce-scatter or allgather", "allreduce reduce-scatter allgather"},
+     {"collective", 'c', "C",
+      CLI_COLLECTIVE_HELP "; msccl and mscclpp hold only allreduce, reduce-scatter and allgather",
+      CLI_COLLECTIVE_WORDS},
+     {"root", OPTION_ROOT, "R", CLI_ROOT_HELP, NULL},
      {"bytes", 'b', "M",
       "size of the vector (default 64K, or that of the file); K, M, G, T are powers of 1024. GPU programs work for all "
       "sizes, for which the size only selects the algorithm",
@@ -49,7 +52,7 @@ static const cli_option_t option[] =
 
 static const cli_mode_t mode[] = {
     {"schedule", CLI_FILE_ABOUT, WRITTEN_READS, "--schedule=nine.json --format=goal"},
-    {NULL, NULL, WRITTEN_READS " TORUS algorithm collective MORE", "9 --format=goal"},
+    {NULL, NULL, WRITTEN_READS " TORUS algorithm collective root MORE", "9 --format=goal"},
 };
 
 const cli_command_t cli_export_command = {
@@ -71,6 +74,7 @@ typedef struct options {
     const char *command, *schedule, *output;
     cli_selection_t selection;
     trv_collective_t collective;
+    int root;
     uint64_t bytes; /* 0: not given */
     bool alpha_given, unchecked;
     double alpha_ns;
@@ -123,7 +127,7 @@ static int run(options_t *options)
         options->network.options.alpha_ns = options->alpha_ns;
         rc = cli_network_finish(&options->network, &options->tori.torus[0]);
         if (!rc)
-            rc = cli_choose(&options->selection.choice[0], &options->tori.torus[0], options->collective, 0,
+            rc = cli_choose(&options->selection.choice[0], &options->tori.torus[0], options->collective, options->root,
                             &options->network.options, NULL, bytes, &schedule, &time);
         if (!rc && !options->unchecked && cli_check_routes(schedule, &options->network.options)) {
             trv_schedule_destroy(schedule);
@@ -157,7 +161,8 @@ static int read_option(void *context, int key)
     switch (key) {
     case 'f': return read_format(optarg, &options->format);
     case 'a': return cli_select(optarg, &options->selection);
-    case 'c': return cli_parse_exported_collective(optarg, &options->collective);
+    case 'c': return cli_parse_collective(optarg, &options->collective);
+    case OPTION_ROOT: return cli_parse_root(optarg, &options->root);
     case 'b': return trv_parse_vector(optarg, &options->bytes);
     case 's': options->schedule = optarg; return TRV_OK;
     case OPTION_UNCHECKED: options->unchecked = true; return TRV_OK;
@@ -192,6 +197,13 @@ int cli_export(int argc, char **argv)
         return cli_bad(argv[0], "more than one algorithm is given; give one, for example --algorithm=trivance-b");
     if (options.format < 0)
         return cli_bad(argv[0], "--format is required: goal, msccl or mscclpp; for example --format=goal");
+    if (options.format != TRV_FORMAT_GOAL && options.collective > TRV_ALLGATHER)
+        return cli_bad(argv[0],
+                       "MSCCL and MSCCL++ programs are of allreduce, reduce-scatter or allgather; write %s as GOAL, "
+                       "--format=goal, or as JSON, `trivance plan --collective=%s --format=json`",
+                       trv_collective_name(options.collective), trv_collective_name(options.collective));
+    if (cli_check_root(options.collective, options.root))
+        return cli_bad_last(argv[0]);
     if (options.alpha_given && options.format != TRV_FORMAT_GOAL)
         return cli_bad(argv[0], "--alpha is valid only with --format=goal; the other formats have no times");
     return cli_finish(argv[0], run(&options));

@@ -393,8 +393,10 @@ static int check(const trv_schedule_t *s)
         return trv_fail(TRV_ERR_UNSUPPORTED, "%s adds contributions more than once, which is wrong for sums",
                         trv_schedule_name(s));
     if (trv_schedule_collective(s) > TRV_ALLGATHER)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "%s is %s; this format holds AllReduce, Reduce-Scatter and AllGather",
-                        trv_schedule_name(s), trv_schedule_shape(s)->title);
+        return trv_fail(
+            TRV_ERR_UNSUPPORTED,
+            "%s is %s; this format holds AllReduce, Reduce-Scatter and AllGather, and GOAL holds all collectives",
+            trv_schedule_name(s), trv_schedule_shape(s)->title);
     if (trv_collective_has_owners(trv_schedule_collective(s)) && trv_schedule_owner(s, 0) < 0)
         return trv_fail(TRV_ERR_UNSUPPORTED, "the units of %s have no owners", trv_schedule_name(s));
     return TRV_OK;

@@ -308,7 +308,9 @@ static int time_embedded(search_t *search, const trv_schedule_t *embedded, trv_p
         return rc;
     const trv_simulate_options_t network = trv_timing_packets(simulator, &search->network, search->vector_bytes,
                                                               HOPS_MAX);
-    rc = trv_simulate_bound_ns(simulator, &network, search->vector_bytes, &bound_ns);
+    rc = trv_timing_check_length(simulator, &network, search->vector_bytes);
+    if (!rc)
+        rc = trv_simulate_bound_ns(simulator, &network, search->vector_bytes, &bound_ns);
     const bool hopeless = !rc && bound_ns > cutoff_ns(search);
     if (!rc && !hopeless)
         rc = trv_simulate_until(simulator, &network, search->vector_bytes, (trv_span_t){0}, 0, &result);

@@ -38,7 +38,9 @@ int trv_planner_find_time(const trv_planner_t *planner, trv_candidate_t *candida
         return rc;
     const trv_simulate_options_t network = trv_timing_packets(candidate->simulator, &planner->network, vector_bytes,
                                                               planner->hops_max);
-    rc = trv_simulate_bound_ns(candidate->simulator, &network, vector_bytes, &bound_ns);
+    rc = trv_timing_check_length(candidate->simulator, &network, vector_bytes);
+    if (!rc)
+        rc = trv_simulate_bound_ns(candidate->simulator, &network, vector_bytes, &bound_ns);
     if (rc || bound_ns > cutoff_ns)
         return rc;
     return trv_candidate_simulate(candidate, &network, vector_bytes, planner->progress, cutoff_ns, entry);

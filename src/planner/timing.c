@@ -3,14 +3,17 @@
  */
 #include "planner/timing.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 
+#include "base/error.h"
 #include "simulate/net.h"
 #include "simulate/simulator.h"
 
 #define PACKET_BYTES_MAX         (1u << 20)
 #define HOPS_MAX                 3e7
+#define HOPS_LIMIT               (10 * HOPS_MAX) /* of a vector whose packets cannot be enlarged any more */
 #define NONUNIFORM_HOPS_MIN      6e5
 #define NONUNIFORM_HOPS_PER_RANK 400
 #define NONUNIFORM_HOPS_MAX      1.6e6
@@ -76,6 +79,18 @@ trv_simulate_options_t trv_timing_packets(const trv_simulator_t *simulator, cons
     return larger;
 }
 
+int trv_timing_check_length(const trv_simulator_t *simulator, const trv_simulate_options_t *network,
+                            uint64_t vector_bytes)
+{
+    const double hops = trv_simulate_hops(simulator, network, vector_bytes);
+    if (hops <= HOPS_LIMIT || hops <= 2 * trv_simulate_hops(simulator, network, 1)) /* many ranks, not long messages */
+        return TRV_OK;
+    return trv_fail(TRV_ERR_UNSUPPORTED,
+                    "a vector of %" PRIu64 " bytes is too long for the planner: its packets of %" PRIu32
+                    " bytes cross more than %.0f million links; choose a shorter vector",
+                    vector_bytes, network->packet_bytes, HOPS_LIMIT / 1e6);
+}
+
 static void add_to_step(trv_timing_step_t *step, const trv_route_t *route, double bytes)
 {
     for (int d = 0; d < route->torus->dims; d++)
@@ -126,7 +141,9 @@ int trv_timing_find(const trv_schedule_t *schedule, const trv_simulate_options_t
                                                               trv_timing_hops_max(trv_schedule_torus(schedule),
                                                                                   &plain));
     const trv_span_t all = {network->progress, network->progress_context, 0, 1};
-    rc = trv_simulate_until(simulator, &options, vector_bytes, all, INFINITY, &result);
+    rc = trv_timing_check_length(simulator, &options, vector_bytes);
+    if (!rc)
+        rc = trv_simulate_until(simulator, &options, vector_bytes, all, INFINITY, &result);
     trv_simulator_destroy(simulator);
     if (!rc)
         *time_ns = result.time_ns;

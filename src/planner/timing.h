@@ -26,6 +26,10 @@ bool trv_timing_is_nonuniform(const trv_torus_t *torus, const trv_simulate_optio
 trv_simulate_options_t trv_timing_packets(const trv_simulator_t *simulator, const trv_simulate_options_t *network,
                                           uint64_t vector_bytes, double hops_max);
 
+/* TRV_ERR_UNSUPPORTED if the vector is so long that its packets on that network would take minutes to simulate. */
+int trv_timing_check_length(const trv_simulator_t *simulator, const trv_simulate_options_t *network,
+                            uint64_t vector_bytes);
+
 /* The messages of ranks in a step: for each port of the torus the bytes times the links of that direction that they
  * pass, and the hops of the farthest message. */
 typedef struct trv_timing_step {

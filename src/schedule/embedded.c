@@ -156,22 +156,16 @@ static int embedded_copy_cuts(embedded_t *embedded, const trv_network_t *network
     return TRV_OK;
 }
 
-/* Copies the properties that both schedules share. Positions are left out, because an embedded schedule is not
- * executed. */
-static void embedded_copy_properties(trv_schedule_t *s, const trv_schedule_t *schedule)
+/* Sets the properties. Positions and owners are left out, because an embedded schedule is not executed. */
+static int embedded_set_properties(trv_schedule_t *s, const trv_schedule_t *schedule)
 {
+    const int rc = trv_schedule_copy_properties(s, schedule);
     s->step = embedded_step;
-    s->streams = schedule->streams;
-    s->steps = schedule->steps;
-    s->registers = schedule->registers;
-    s->space = schedule->space;
-    s->halves = schedule->halves;
-    s->mirrored_from = schedule->mirrored_from;
-    s->exactness = schedule->exactness;
-    s->consistent = schedule->consistent;
     /* the messages of a dimension's two ports may leave through one */
     s->messages_per_port = 2 * schedule->messages_per_port;
     s->symmetry = TRV_SYMMETRY_NONE;
+    s->owned = false;
+    return rc;
 }
 
 int trv_schedule_embed(trv_schedule_t **out, trv_schedule_t *schedule, const trv_network_t *network, const int *node)
@@ -192,8 +186,9 @@ int trv_schedule_embed(trv_schedule_t **out, trv_schedule_t *schedule, const trv
                              .rank = malloc(all * sizeof(int))};
     s->tables = embedded;
     s->destroy = embedded_destroy;
-    embedded_copy_properties(s, schedule);
-    int rc = embedded->node && embedded->rank ? embedded_check_nodes(&network->torus, (int)nodes, node, embedded->rank)
+    int rc = embedded_set_properties(s, schedule);
+    if (!rc)
+        rc = embedded->node && embedded->rank ? embedded_check_nodes(&network->torus, (int)nodes, node, embedded->rank)
                                               : trv_fail_memory();
     if (!rc) {
         memcpy(embedded->node, node, nodes * sizeof *node);
@@ -207,8 +202,6 @@ int trv_schedule_embed(trv_schedule_t **out, trv_schedule_t *schedule, const trv
         trv_rows_destroy(s->fixed_rows);
         s->fixed_rows = NULL;
     }
-    if (!rc && schedule->weight)
-        rc = trv_schedule_set_weights(s, schedule->weight);
     if (rc) {
         trv_schedule_destroy(s);
         return rc;

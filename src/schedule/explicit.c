@@ -164,6 +164,32 @@ int trv_explicit_create(trv_schedule_t **schedule, const trv_torus_t *torus, con
     return rc;
 }
 
+int trv_explicit_create_like(trv_schedule_t **created, const trv_schedule_t *from,
+                             const trv_explicit_options_t *options)
+{
+    const int64_t units = trv_schedule_units(from);
+    int64_t *position = malloc((size_t)units * (size_t)from->streams * sizeof *position);
+    trv_explicit_options_t like = *options;
+    *created = NULL;
+    if (!position)
+        return trv_fail_memory();
+    for (int64_t i = 0; i < units * from->streams; i++)
+        position[i] = trv_schedule_position(from, (int)(i / units), i % units);
+    like.collective = from->collective;
+    like.root = from->root;
+    like.streams = from->streams;
+    like.units = units;
+    like.exactness = from->exactness;
+    like.consistent = from->consistent;
+    like.position = position;
+    like.weight = from->weight;
+    const int rc = trv_explicit_create(created, &from->torus, from->name, &like);
+    if (!rc)
+        (*created)->owned = from->owned;
+    free(position);
+    return rc;
+}
+
 /* Appends an entry with memory for `parts` parts and `regs` registers. */
 static entry_t *entry_append(tables_t *tables, entries_t *list, int parts, int regs)
 {

@@ -91,42 +91,26 @@ static int copy_all(copier_t *copier)
 int trv_explicit_copy(trv_schedule_t **copy, const trv_schedule_t *schedule)
 {
     *copy = NULL;
-    int64_t units = trv_schedule_units(schedule);
-    int64_t *position = malloc((size_t)units * (size_t)schedule->streams * sizeof *position);
-    if (!position)
-        return trv_fail_memory();
-    for (int64_t i = 0; i < units * schedule->streams; i++)
-        position[i] = trv_schedule_position(schedule, (int)(i / units), i % units);
-    trv_explicit_options_t options = {
+    const trv_explicit_options_t options = {
         TRV_EXPLICIT_OPTIONS,
-        .collective = schedule->collective,
-        .root = schedule->root,
-        .streams = schedule->streams,
         .steps = schedule->steps,
         .registers = schedule->registers,
-        .units = units,
         .symmetry = schedule->symmetry,
-        .exactness = schedule->exactness,
-        .consistent = schedule->consistent,
         .messages_per_port = schedule->messages_per_port,
-        .position = position,
-        .weight = schedule->weight,
         .mirrored_streams = schedule->fixed_rows || schedule->mirrored_from < 0
                                 ? 0
                                 : schedule->streams - schedule->mirrored_from,
     };
     copier_t copier = {.from = schedule, .step = TRV_STEP_INIT};
-    int rc = trv_explicit_create(&copier.to, &schedule->torus, schedule->name, &options);
+    int rc = trv_explicit_create_like(&copier.to, schedule, &options);
     if (!rc)
         rc = copy_all(&copier);
     trv_step_clear(&copier.step);
     free(copier.unit);
-    free(position);
     if (rc) {
         trv_schedule_destroy(copier.to);
         return rc;
     }
-    copier.to->owned = schedule->owned;
     *copy = copier.to;
     return TRV_OK;
 }

@@ -303,30 +303,10 @@ static trv_symmetry_t symmetry_of(const trv_schedule_t *schedule)
 static int create_empty(relay_t *relay)
 {
     const trv_schedule_t *from = relay->from;
-    const int64_t units = trv_schedule_units(from);
-    int64_t *position = malloc((size_t)units * (size_t)from->streams * sizeof *position);
-    if (!position)
-        return trv_fail_memory();
-    for (int64_t i = 0; i < units * from->streams; i++)
-        position[i] = trv_schedule_position(from, (int)(i / units), i % units);
-    const trv_explicit_options_t options = {TRV_EXPLICIT_OPTIONS,
-                                            .collective = from->collective,
-                                            .root = from->root,
-                                            .streams = from->streams,
-                                            .steps = relay->steps,
+    const trv_explicit_options_t options = {TRV_EXPLICIT_OPTIONS, .steps = relay->steps,
                                             .registers = from->registers + relay->bank[0] + relay->bank[1],
-                                            .units = units,
-                                            .symmetry = symmetry_of(from),
-                                            .exactness = from->exactness,
-                                            .consistent = from->consistent,
-                                            .messages_per_port = relay->per_port,
-                                            .position = position,
-                                            .weight = from->weight};
-    const int rc = trv_explicit_create(&relay->to, &from->torus, from->name, &options);
-    if (!rc)
-        relay->to->owned = from->owned;
-    free(position);
-    return rc;
+                                            .symmetry = symmetry_of(from), .messages_per_port = relay->per_port};
+    return trv_explicit_create_like(&relay->to, from, &options);
 }
 
 int trv_schedule_relay(trv_schedule_t **relayed, const trv_schedule_t *schedule)

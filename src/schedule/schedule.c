@@ -62,6 +62,22 @@ int trv_schedule_set_weights(trv_schedule_t *schedule, const int *weight)
     return TRV_OK;
 }
 
+int trv_schedule_copy_properties(trv_schedule_t *schedule, const trv_schedule_t *from)
+{
+    schedule->streams = from->streams;
+    schedule->steps = from->steps;
+    schedule->registers = from->registers;
+    schedule->space = from->space;
+    schedule->halves = from->halves;
+    schedule->mirrored_from = from->mirrored_from;
+    schedule->messages_per_port = from->messages_per_port;
+    schedule->symmetry = from->symmetry;
+    schedule->exactness = from->exactness;
+    schedule->consistent = from->consistent;
+    schedule->owned = from->owned;
+    return from->weight ? trv_schedule_set_weights(schedule, from->weight) : TRV_OK;
+}
+
 int trv_schedule_weight(const trv_schedule_t *schedule, int stream)
 {
     return schedule->weight ? schedule->weight[stream] : 1;

@@ -122,4 +122,13 @@ int trv_schedule_set_weights(trv_schedule_t *schedule, const int *weight);
 trv_schedule_t *trv_schedule_allocate(const trv_torus_t *torus, const char *name, trv_collective_t collective,
                                       int root);
 
+/* Copies the numbers of streams, steps, registers, units and messages per port, the weights, and the claims. The
+ * functions, and so the steps and the positions, remain those of `schedule`. TRV_OK or TRV_ERR_MEMORY. */
+int trv_schedule_copy_properties(trv_schedule_t *schedule, const trv_schedule_t *from);
+
+/* Creates an explicit schedule without messages for the torus, collective and units of `from`, with its positions,
+ * weights, exactness and consistency. `options` has the other properties. TRV_OK or an error. */
+int trv_explicit_create_like(trv_schedule_t **created, const trv_schedule_t *from,
+                             const trv_explicit_options_t *options);
+
 #endif

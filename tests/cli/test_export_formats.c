@@ -20,6 +20,7 @@
 #include "formats/goal_file.h"
 #include "formats/msccl.h"
 #include "formats.h"
+#include "schedule/collective.h"
 #include "tool.h"
 
 static const char *const tori[] = {"2", "3", "4", "9", "2x4", "3x3"};
@@ -148,6 +149,29 @@ static void test_goal(void **state)
     check_all(check_goal, 100);
 }
 
+/* GOAL holds every collective, from any root; the formats of GPU programs refuse those that they do not hold. */
+static void test_other_collectives(void **state)
+{
+    trv_network_t network = {TRV_NETWORK};
+    (void)state;
+    assert_int_equal(trv_torus_parse("3x3", &network.torus), 0);
+    for (int c = TRV_ALLGATHER + 1; c < TRV_COLLECTIVES; c++) {
+        const int root = c == TRV_ALLTOALL ? 0 : c;
+        trv_schedule_t *schedule;
+        assert_int_equal(trv_schedule_create_on(&schedule, &network, "trivance-tree", (trv_collective_t)c, root), 0);
+        const char *error = check_goal(schedule);
+        if (error)
+            fail_msg("collective %d: %s", c, error);
+        assert_null(text_of(schedule, trv_msccl_write));
+        assert_null(text_of(schedule, trv_mscclpp_write));
+        trv_schedule_destroy(schedule);
+    }
+    tool_t run = tool_run("export 3x3 --format=goal -a trivance-tree -c broadcast --root=4", NULL);
+    assert_non_null(strstr(run.out, "trivance-tree, broadcast of 65536 bytes"));
+    assert_null(strstr(run.out, "b to 4 ")); /* the root receives nothing */
+    tool_clear(&run);
+}
+
 static void test_msccl(void **state)
 {
     (void)state;
@@ -224,6 +248,9 @@ static void test_unsupported_schedules(void **state)
         {"export 9 --format=xml", "no format 'xml'; expected goal, msccl or mscclpp"},
         {"export 9 3x3 --format=goal", "more than one torus"},
         {"export 9 -a ring,swing --format=goal", "more than one algorithm"},
+        {"export 9 -c broadcast --format=msccl", "write broadcast as GOAL, --format=goal, or as JSON, `trivance plan"},
+        {"export 9 -c alltoall --format=mscclpp", "write alltoall as GOAL"},
+        {"export 9 -c gather --root=9 --format=goal", "there is no root 9 among 9 ranks"},
         {"export 9 --format=msccl --alpha=1us", "--alpha is valid only with --format=goal"},
         {"export 9 --format=goal --alpha=1", "is not a time"},
         {"export 9 --format=goal --alpha=3601s", "at most 3600s"},
@@ -290,6 +317,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_goal),
+        cmocka_unit_test(test_other_collectives),
         cmocka_unit_test(test_msccl),
         cmocka_unit_test(test_mscclpp),
         cmocka_unit_test(test_checks_can_fail),

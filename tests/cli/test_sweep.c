@@ -254,6 +254,9 @@ static void test_bad_input(void **state)
         {"--torus=8,9 --plot=x.svg", "--plot draws algorithms and sizes for a single torus; here there are 2"},
         {"--torus=8 --plot=x.pdf", "must end in .svg"},
         {"--torus=8 -c barrier", "no collective 'barrier'"},
+        {"--torus=8 -c allreduce,broadcast --root=0,3", "allreduce has no root; leave out --root"},
+        {"--torus=8 -c broadcast --root=8", "there is no root 8 among 8 ranks; roots are 0 to 7"},
+        {"--torus=8 -c broadcast --root=x", "--root"},
         {"--torus=8 --bandwidth=800", "bandwidth: '800' is not a rate"},
         {"--torus=8 --bandwidth=0Gb/s", "is not a rate"},
         {"--torus=8 --alpha=1us,1.5", "alpha: '1.5' is not a time"},
@@ -420,6 +423,27 @@ static void test_left_out(void **state)
     expect_code(named, 0, NULL);
 }
 
+/* On a line the root matters: from its middle a broadcast has half as far to go. Without other roots than 0 there is no
+ * column. */
+static void test_roots(void **state)
+{
+    (void)state;
+    tool_t roots = sweep("--torus=9m -a trivance-tree -c broadcast --root=0,4 -b 1K -f csv");
+    tool_t first = sweep("--torus=9m -a trivance-tree -c broadcast --root=0 -b 1K -f csv");
+    const char *row[2] = {strstr(roots.out, "\n9m,trivance-tree,1024,broadcast,0,fifo"),
+                          strstr(roots.out, "\n9m,trivance-tree,1024,broadcast,4,fifo")};
+    double time_ns[2];
+    for (int i = 0; i < 2; i++) {
+        assert_non_null(row[i]);
+        assert_int_equal(sscanf(strstr(row[i], ",8192,"), ",8192,%lf,", &time_ns[i]), 1);
+    }
+    assert_true(time_ns[1] < time_ns[0]);
+    assert_null(strstr(first.out, "root"));
+    assert_non_null(strstr(first.out, "\n9m,trivance-tree,1024,broadcast,fifo,"));
+    expect_code(roots, 0, NULL);
+    expect_code(first, 0, NULL);
+}
+
 /* A sweep that yields only errors is not reported as successful, however often it is resumed. */
 static void test_errors_only(void **state)
 {
@@ -455,7 +479,7 @@ int main(void)
         cmocka_unit_test(test_bad_input),   cmocka_unit_test(test_formats),
         cmocka_unit_test(test_description), cmocka_unit_test(test_rows_without_numbers),
         cmocka_unit_test(test_left_out),    cmocka_unit_test(test_errors_only),
-        cmocka_unit_test(test_dry_run),
+        cmocka_unit_test(test_dry_run),     cmocka_unit_test(test_roots),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

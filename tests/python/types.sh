@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The type hints of the Python package, by mypy; 77 (skipped) where it is not installed. Usage: types.sh SOURCE
+# The type hints of the Python package, by mypy; 77 (skipped) where it is not installed. CACHE keeps what mypy knows of
+# the standard library and numpy, which take most of the time. Usage: types.sh SOURCE CACHE
 set -eu
 command -v mypy > /dev/null || { echo "skipped: mypy is not installed"; exit 77; }
 cd "$1/python"
-exec mypy --strict --config-file=../pyproject.toml --cache-dir=/dev/null trivance trivance_torch.py
+exec mypy --strict --config-file=../pyproject.toml --cache-dir="$2" trivance trivance_torch.py

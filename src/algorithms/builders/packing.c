@@ -223,18 +223,28 @@ static void begin_trees(packing_t *p, int root, trv_tree_edge_t *edge)
     }
 }
 
+/* Whether there are as many paths from the root to every rank as trees. Paths may also begin at ranks that have been
+ * examined, because fewer links than trees cannot separate these from the root; so most searches are short. */
+static bool all_have_paths(packing_t *p)
+{
+    for (int rank = 0; rank < p->ranks; rank++) {
+        if (!has_paths(p, rank))
+            return false;
+        for (int t = 0; t < p->trees; t++)
+            p->tree[t].has[rank] = true;
+    }
+    return true;
+}
+
 /* The maximum number of trees: the minimum over all ranks of the number of paths from the root. */
 static void count_trees(packing_t *p, int root, trv_tree_edge_t *edge)
 {
-    for (p->trees = p->ports; p->trees > 0;) {
-        int rank = 0;
+    bool all = false;
+    for (p->trees = p->ports; p->trees > 0 && !all; p->trees -= !all) {
         begin_trees(p, root, edge);
-        while (rank < p->ranks && has_paths(p, rank))
-            rank++;
-        if (rank == p->ranks)
-            return;
-        p->trees--;
+        all = all_have_paths(p);
     }
+    begin_trees(p, root, edge);
 }
 
 static int packing_allocate(packing_t *p, const trv_network_t *network, trv_tree_edge_t **edge)

@@ -285,6 +285,8 @@ int cli_cost(int argc, char **argv)
     }
     if (!rc)
         rc = cli_read_tori(argc, argv, optind, &options.tori);
+    if (!rc)
+        rc = cli_check_root(options.collective, options.root);
     if (rc)
         return cli_bad_last(argv[0]);
     if (options.paper)

@@ -448,6 +448,8 @@ static int read_options(int argc, char **argv, options_t *options)
     int rc = options->chain ? apply_chain(options) : TRV_OK;
     if (!rc)
         rc = cli_read_tori(argc, argv, optind, &options->tori);
+    if (!rc)
+        rc = cli_check_root(options->collective, options->root);
     return rc ? cli_bad_last(argv[0]) : -1;
 }
 

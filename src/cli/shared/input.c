@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "cost/measure.h"
 #include "base/text/parse.h"
@@ -12,6 +13,15 @@
 #include "cli/shared/network_options.h"
 #include "cli/shared/progress.h"
 #include "cli/shared/tool.h"
+
+/* Whether an argument is the name of a file rather than a torus. */
+static bool is_file(const char *text)
+{
+    const size_t length = strlen(text);
+    struct stat status;
+    return (length > 5 && strcmp(text + length - 5, ".json") == 0) ||
+           (stat(text, &status) == 0 && S_ISREG(status.st_mode));
+}
 
 int cli_read_tori(int argc, char **argv, int first, cli_tori_t *tori)
 {
@@ -24,6 +34,9 @@ int cli_read_tori(int argc, char **argv, int first, cli_tori_t *tori)
             if (tori->count == CLI_TORI_MAX)
                 return trv_fail(TRV_ERR_ARGUMENT, "there are more than %d tori", CLI_TORI_MAX);
             int rc = trv_torus_parse(item, &tori->torus[tori->count]);
+            if (rc && is_file(argv[i]))
+                return trv_fail(rc, "'%.200s' is not a torus; a schedule in a file is given as --schedule=%.200s",
+                                argv[i], argv[i]);
             if (rc)
                 return rc;
             tori->count++;

@@ -187,27 +187,21 @@ void cli_selection_restrict(cli_selection_t *selection, unsigned collectives)
     selection->choices = kept;
 }
 
-/* Parses one of the first `count` collectives of the table. */
-static int parse_one(const char *text, int count, trv_collective_t *collective)
+int cli_parse_collective(const char *text, trv_collective_t *collective)
 {
     char names[200] = "";
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i < TRV_COLLECTIVES; i++) {
         if (strcmp(trv_collective_shapes[i].name, text) == 0) {
             *collective = (trv_collective_t)i;
             return TRV_OK;
         }
         trv_append(names, sizeof names, "%s%s",
-                   i == 0           ? ""
-                   : i == count - 1 ? " or "
-                                    : ", ",
+                   i == 0                     ? ""
+                   : i == TRV_COLLECTIVES - 1 ? " or "
+                                              : ", ",
                    trv_collective_shapes[i].name);
     }
     return trv_fail(TRV_ERR_ARGUMENT, "there is no collective '%.40s'; expected %s", text, names);
-}
-
-int cli_parse_collective(const char *text, trv_collective_t *collective)
-{
-    return parse_one(text, TRV_COLLECTIVES, collective);
 }
 
 int cli_parse_collectives(const char *list, trv_collective_t collective[TRV_COLLECTIVES], int *collectives)
@@ -228,9 +222,12 @@ int cli_parse_collectives(const char *list, trv_collective_t collective[TRV_COLL
     return more;
 }
 
-int cli_parse_exported_collective(const char *text, trv_collective_t *collective)
-{
-    return parse_one(text, TRV_ALLGATHER + 1, collective);
-}
-
 int cli_parse_root(const char *text, int *root) { return trv_parse_int(text, "--root", 0, (1 << 30) - 1, root); }
+
+int cli_check_root(trv_collective_t collective, int root)
+{
+    return root == 0 || trv_collective_has_root(collective)
+               ? TRV_OK
+               : trv_fail(TRV_ERR_ARGUMENT, "--root: %s has no root; leave out --root, or add --collective=broadcast",
+                          trv_collective_name(collective));
+}

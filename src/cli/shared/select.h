@@ -54,10 +54,9 @@ void cli_selection_restrict(cli_selection_t *selection, unsigned collectives);
 /* Parses "allreduce", "broadcast" …; and a root, which is checked when the torus is known. */
 int cli_parse_collective(const char *text, trv_collective_t *collective);
 int cli_parse_root(const char *text, int *root);
+/* TRV_ERR_ARGUMENT for a root other than 0 of a collective that has none. */
+int cli_check_root(trv_collective_t collective, int root);
 /* Parses a list of collectives, of which repeated ones are ignored. */
 int cli_parse_collectives(const char *list, trv_collective_t collective[TRV_COLLECTIVES], int *collectives);
-/* As cli_parse_collective, but accepts only the collectives that are exported: AllReduce, Reduce-Scatter and
- * AllGather. */
-int cli_parse_exported_collective(const char *text, trv_collective_t *collective);
 
 #endif

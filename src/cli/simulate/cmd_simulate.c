@@ -30,9 +30,9 @@ enum {
 
 static const cli_option_t option[] =
     {{"algorithm", 'a', "LIST",
-      "algorithms, with parameters if they have any, families or planned, separated by commas, or all; a family's time "
-      "is that of its fastest member, planned means the fastest for the size and the network; default: "
-      "those of Trivance, the paper's baselines and planned that support the torus",
+      "algorithms, with parameters if they have any, families or planned, separated by commas, or all; "
+      "a family's time is that of its fastest member, planned means the fastest for the size and the network; "
+      "default: those of Trivance, the paper's baselines and planned that support the torus",
       "ALGORITHM all"},
      {"collective", 'c', "C", CLI_COLLECTIVE_HELP, CLI_COLLECTIVE_WORDS},
      {"root", OPTION_ROOT, "R", CLI_ROOT_HELP, NULL},
@@ -41,27 +41,26 @@ static const cli_option_t option[] =
       "), or ranges such as 1K:64M:x4; K, M, G, T are powers of 1024",
       NULL},
      {"schedule", 's', "FILE",
-      "use a schedule in the format trivance-schedule-1 instead (- is stdin), with or without blocks, for the size in "
-      "the file unless --bytes is given",
+      "use a schedule in the format trivance-schedule-1 instead (- is stdin), with or without blocks, "
+      "for the size in the file unless --bytes is given",
       "FILE"},
      {"unchecked", OPTION_UNCHECKED, NULL, CLI_UNCHECKED_HELP, NULL},
      {"goal", OPTION_GOAL, "FILE",
-      "simulate a program in LogGOPSim's text format (- is stdin), with as many ranks as the torus and with matching "
-      "sizes of sends and receives; alpha is then 0 unless given",
+      "simulate a program in LogGOPSim's text format (- is stdin), "
+      "with as many ranks as the torus and with matching sizes of sends and receives; alpha is then 0 unless given",
       "FILE"},
      {"compare", OPTION_COMPARE, NULL,
-      "print also the time by the cost model of `trivance cost`, and the ratio of the simulated time to it; a hop "
-      "costs the latencies of a link and of a router's input and output",
+      "print also the time by the cost model of `trivance cost`, and the ratio of the simulated time to it; "
+      "a hop costs the latencies of a link and of a router's input and output",
       NULL},
      {"limit", OPTION_LIMIT, NULL, CLI_LIMIT_HELP, NULL},
      {"ranking", OPTION_RANKING, NULL,
-      "print for each size the algorithms from the fastest to the slowest, with the ratio of each time to the lower "
-      "bound of --limit",
+      "print for each size the algorithms from the fastest to the slowest, "
+      "with the ratio of each time to the lower bound of --limit",
       NULL},
      {"links", OPTION_LINKS, NULL,
       "print for each algorithm and size the ten busiest links: the share of the time in which they carry packets, "
-      "payload, "
-      "packets, and the longest queue in packets",
+      "payload, packets, and the longest queue in packets",
       NULL},
      {"trace", OPTION_TRACE, "FILE",
       "write the steps and packets of one algorithm and size, on up to 64 ranks, for ui.perfetto.dev or "
@@ -206,6 +205,8 @@ int cli_simulate(int argc, char **argv)
     if (code >= 0)
         return code;
     int rc = cli_read_tori(argc, argv, optind, &job.tori);
+    if (!rc)
+        rc = cli_check_root(job.collective, job.root);
     if (!rc && !options.given.algorithm) {
         rc = cli_select_compared(&job.selection);
         job.selection.all = true;

@@ -16,7 +16,15 @@
 
 #define CONFIRM_POINTS 100000 /* a grid with more points needs --yes */
 
-enum { OPTION_TORUS = CLI_NO_LETTER, OPTION_LIMIT, OPTION_PLOT, OPTION_RESTART, OPTION_YES, OPTION_DRY_RUN };
+enum {
+    OPTION_TORUS = CLI_NO_LETTER,
+    OPTION_ROOT,
+    OPTION_LIMIT,
+    OPTION_PLOT,
+    OPTION_RESTART,
+    OPTION_YES,
+    OPTION_DRY_RUN
+};
 
 static const cli_option_t option[] =
     {{NULL, 0, NULL, "Grid (every option takes a list separated by commas)", NULL},
@@ -27,6 +35,7 @@ static const cli_option_t option[] =
       "ALGORITHM all"},
      {"bytes", 'b', "LIST", "sizes of the vector (default 32:128M:x4)", NULL},
      {"collective", 'c', "LIST", CLI_COLLECTIVE_HELP, CLI_COLLECTIVE_WORDS},
+     {"root", OPTION_ROOT, "LIST", "the roots of broadcasts, reduces, scatters and gathers (default 0)", NULL},
      {NULL, 0, NULL, "Execution and output", NULL},
      {"output", 'o', "FILE", "write rows to FILE.csv or FILE.jsonl instead of to stdout", "FILE"},
      {"limit", OPTION_LIMIT, NULL, "add columns with " CLI_LIMIT_COLUMNS_HELP, NULL},
@@ -68,6 +77,7 @@ static int read_option(void *context, int key)
     case 'a': return cli_sweep_append(&grid->list[CLI_AXIS_ALGORITHM], optarg);
     case 'b': return cli_sweep_append(&grid->list[CLI_AXIS_BYTES], optarg);
     case 'c': return cli_sweep_append(&grid->list[CLI_AXIS_COLLECTIVE], optarg);
+    case OPTION_ROOT: return cli_sweep_append(&grid->list[CLI_AXIS_ROOT], optarg);
     case 'o': sweep->path = cli_output_is_stdout(optarg) ? NULL : optarg; return TRV_OK;
     case 'f': sweep->with_format = true; return cli_parse_format(optarg, &sweep->format);
     case 'j': return trv_parse_int(optarg, "--workers", 1, 1024, &sweep->workers);

@@ -18,7 +18,8 @@ const char *cli_axis_name(int axis)
     static const char *const name[] = {[CLI_AXIS_TORUS] = "torus",
                                        [CLI_AXIS_ALGORITHM] = "algorithm",
                                        [CLI_AXIS_BYTES] = "bytes",
-                                       [CLI_AXIS_COLLECTIVE] = "collective"};
+                                       [CLI_AXIS_COLLECTIVE] = "collective",
+                                       [CLI_AXIS_ROOT] = "root"};
     return axis < CLI_AXIS_NETWORK ? name[axis] : cli_network_names[axis - CLI_AXIS_NETWORK];
 }
 
@@ -93,9 +94,11 @@ static int check_value(int axis, const char *text)
     cli_network_t network;
     trv_collective_t collective;
     uint64_t bytes;
+    int root;
     switch (axis) {
     case CLI_AXIS_BYTES: return trv_parse_vector(text, &bytes);
     case CLI_AXIS_COLLECTIVE: return cli_parse_collective(text, &collective);
+    case CLI_AXIS_ROOT: return cli_parse_root(text, &root);
     default: cli_network_init(&network); return set_parameter(&network, axis, text);
     }
 }
@@ -127,14 +130,15 @@ bool cli_sweep_axis_is_default(const cli_sweep_grid_t *grid, int axis)
 {
     const cli_values_t *values = &grid->axis[axis].values;
     cli_network_t network, defaults;
-    if (values->count != 1 || (axis < CLI_AXIS_NETWORK && axis != CLI_AXIS_COLLECTIVE))
+    if (values->count != 1 || axis < CLI_AXIS_COLLECTIVE)
         return false;
+    if (axis == CLI_AXIS_COLLECTIVE || axis == CLI_AXIS_ROOT)
+        return strcmp(values->text[0], axis == CLI_AXIS_ROOT ? "0" : trv_collective_name(TRV_ALLREDUCE)) == 0;
     cli_network_init(&network);
     cli_network_init(&defaults);
-    return axis == CLI_AXIS_COLLECTIVE ? strcmp(values->text[0], trv_collective_shape(TRV_ALLREDUCE)->name) == 0
-                                       : set_parameter(&network, axis, values->text[0]) == TRV_OK &&
-                                             /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): intended */
-                                             memcmp(&network.options, &defaults.options, sizeof defaults.options) == 0;
+    return set_parameter(&network, axis, values->text[0]) == TRV_OK &&
+           /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): intended */
+           memcmp(&network.options, &defaults.options, sizeof defaults.options) == 0;
 }
 
 int cli_sweep_check_list(int axis, const char *list)
@@ -224,6 +228,23 @@ static uint64_t count_left_out(const cli_sweep_grid_t *grid)
     return count * (grid->points / combinations);
 }
 
+/* Rejects roots of a collective that has none. */
+static int check_roots(const cli_sweep_grid_t *grid)
+{
+    const cli_values_t *roots = &grid->axis[CLI_AXIS_ROOT].values;
+    const cli_values_t *collectives = &grid->axis[CLI_AXIS_COLLECTIVE].values;
+    trv_collective_t collective = TRV_ALLREDUCE;
+    int root, rc = TRV_OK;
+    for (int c = 0; c < (collectives->count > 0 ? collectives->count : 1) && !rc; c++) {
+        if (collectives->count > 0)
+            rc = cli_parse_collective(collectives->text[c], &collective);
+        for (int r = 0; r < roots->count && !rc; r++)
+            if ((rc = cli_parse_root(roots->text[r], &root)) == TRV_OK)
+                rc = cli_check_root(collective, root);
+    }
+    return rc;
+}
+
 uint64_t cli_sweep_points(const cli_sweep_grid_t *grid) { return grid->points - grid->left_out; }
 
 int cli_sweep_grid_finish(cli_sweep_grid_t *grid)
@@ -247,7 +268,7 @@ int cli_sweep_grid_finish(cli_sweep_grid_t *grid)
         grid->points *= count;
     }
     grid->left_out = count_left_out(grid);
-    return TRV_OK;
+    return check_roots(grid);
 }
 
 void cli_sweep_grid_clear(cli_sweep_grid_t *grid)
@@ -264,7 +285,8 @@ char *cli_sweep_grid_format(const cli_sweep_grid_t *grid, char *text, size_t siz
     static const char *const several[] = {[CLI_AXIS_TORUS] = "tori",
                                           [CLI_AXIS_ALGORITHM] = "algorithms",
                                           [CLI_AXIS_BYTES] = "sizes",
-                                          [CLI_AXIS_COLLECTIVE] = "collectives"};
+                                          [CLI_AXIS_COLLECTIVE] = "collectives",
+                                          [CLI_AXIS_ROOT] = "roots"};
     size_t used = 0;
     text[0] = '\0';
     for (int i = 0; i < CLI_AXES && used < size; i++)
@@ -303,6 +325,10 @@ int cli_sweep_point(const cli_sweep_grid_t *grid, uint64_t index, cli_network_t 
         rc = trv_parse_bytes(text[CLI_AXIS_BYTES], &point->bytes);
     if (!rc && text[CLI_AXIS_COLLECTIVE])
         rc = cli_parse_collective(text[CLI_AXIS_COLLECTIVE], &point->collective);
+    if (!rc && text[CLI_AXIS_ROOT])
+        rc = cli_parse_root(text[CLI_AXIS_ROOT], &point->root);
+    if (!rc)
+        rc = trv_collective_check(point->collective, point->root, point->torus.ranks);
     if (!rc)
         rc = cli_network_finish(network, &point->torus);
     point->options = network->options;

@@ -49,7 +49,7 @@ void cli_values_clear(cli_values_t *values);
 
 /* ---- The grid (points.c) ----------------------------------------------------------------------------------------- */
 
-enum { CLI_AXIS_TORUS, CLI_AXIS_ALGORITHM, CLI_AXIS_BYTES, CLI_AXIS_COLLECTIVE, CLI_AXIS_NETWORK };
+enum { CLI_AXIS_TORUS, CLI_AXIS_ALGORITHM, CLI_AXIS_BYTES, CLI_AXIS_COLLECTIVE, CLI_AXIS_ROOT, CLI_AXIS_NETWORK };
 #define CLI_AXES (CLI_AXIS_NETWORK + CLI_NETWORK_COUNT)
 
 typedef struct cli_axis {
@@ -70,8 +70,8 @@ const char *cli_axis_name(int axis);
 /* The axis with that name, or -1. */
 int cli_axis_find(const char *name);
 
-/* Reads the lists; axes that are needed and not given get their defaults. TRV_ERR_ARGUMENT for bad values, no torus, or
- * more than 2^62 points. */
+/* Reads the lists; axes that are needed and not given get their defaults. TRV_ERR_ARGUMENT for bad values, no torus, a
+ * root other than 0 beside a collective that has none, or more than 2^62 points. */
 int cli_sweep_grid_finish(cli_sweep_grid_t *grid);
 void cli_sweep_grid_clear(cli_sweep_grid_t *grid);
 /* Checks a list of values of an axis. */

@@ -350,6 +350,22 @@ static void set_widths(const options_t *options, const trv_schedule_t *schedule,
     column[1].width = name;
 }
 
+/* Rejects a root that a collective lacks before the table begins. With --collective=all it is that of the collectives
+ * that have one. */
+static int check_root(const options_t *options)
+{
+    int rc = TRV_OK;
+    for (int c = 0; c < TRV_COLLECTIVES && !rc; c++) {
+        if (!options->collective[c])
+            continue;
+        rc = cli_check_root((trv_collective_t)c, root_of(options, (trv_collective_t)c));
+        for (int t = 0; t < options->tori.count && !rc; t++)
+            rc = trv_collective_check((trv_collective_t)c, root_of(options, (trv_collective_t)c),
+                                      options->tori.torus[t].ranks);
+    }
+    return rc;
+}
+
 /* Rejects a single algorithm that does not support a torus before the table begins. With --collective=all it must
  * support at least one of the collectives. */
 static int check_single(const options_t *options)
@@ -431,6 +447,8 @@ static int run(options_t *options)
                       "--cut and --slow-link do not apply to a program of GPUs, which has no links; leave them out");
     else if (!rc && !program.gpus)
         rc = check_links(options, &file);
+    if (!rc && !options->path)
+        rc = check_root(options);
     if (!rc && !options->path)
         rc = check_single(options);
     if (!rc)

@@ -292,4 +292,10 @@ int trv_mpi_node_coordinate_of(const trv_mpi_node_t *node, int rank) { return po
 
 int trv_mpi_node_index_of(const trv_mpi_node_t *node, int rank) { return position_of(node, rank) % node->ranks; }
 
+int trv_mpi_node_rank_of(const trv_mpi_node_t *node, int coordinate, int index)
+{
+    const int position = coordinate * node->ranks + index;
+    return node->rank_at ? node->rank_at[position] : position;
+}
+
 bool trv_mpi_node_leads(const trv_mpi_node_t *node) { return node->rank == 0; }

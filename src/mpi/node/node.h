@@ -52,6 +52,8 @@ void trv_mpi_node_set_layout(trv_mpi_node_t *node, int coordinate, int nodes, co
 /* The coordinate of a rank of the communicator, and its index at this coordinate. */
 int trv_mpi_node_coordinate_of(const trv_mpi_node_t *node, int rank);
 int trv_mpi_node_index_of(const trv_mpi_node_t *node, int rank);
+/* The rank of the communicator at a coordinate and index. */
+int trv_mpi_node_rank_of(const trv_mpi_node_t *node, int coordinate, int index);
 
 /* Whether a slot is free for one more run that is not shared; the same on all ranks. */
 bool trv_mpi_node_has_free_slot(const trv_mpi_node_t *node);
@@ -69,6 +71,10 @@ typedef struct trv_mpi_node_call {
     const trv_plan_options_t *options; /* the functions that allocate scratch memory on the leader; NULL: malloc */
     bool shared;
 } trv_mpi_node_call_t;
+
+/* Bytes of scratch memory that a run with this count needs on the leader, for whichever root; 0 on other ranks. */
+size_t trv_mpi_node_scratch_bytes(const trv_mpi_node_t *node, trv_collective_t collective, size_t count,
+                                  size_t element_bytes);
 
 /* TRV_OK, TRV_ERR_MEMORY, or TRV_ERR_UNSUPPORTED, on all ranks, if no slot is left for a run that is not shared. */
 int trv_mpi_node_run_create(trv_mpi_node_run_t **run, trv_mpi_node_t *node, const trv_mpi_node_call_t *call);

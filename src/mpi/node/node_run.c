@@ -22,7 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/abandon.h"
 #include "base/error.h"
 #include "mpi/node/node_run.h"
 #include "execute/run/arguments.h"
@@ -136,16 +135,27 @@ static int add(trv_mpi_node_run_t *run, char *to, size_t count)
                             : trv_reduce(elements->op, elements->type, to, run->source, ranks, count);
 }
 
-/* Compares the signature of a rank's run, which filled the buffer of chunk `number`, with that of this rank. */
+/* Compares the signature of a rank's run, which filled the buffer of chunk `number`, with that of this rank. `index`: that
+ * of the rank on the node. */
 static int compare_signature(const trv_mpi_node_run_t *run, const _Atomic uint64_t *signature, uint64_t number,
-                             int rank)
+                             int index)
 {
-    if (atomic_load_explicit(&signature[number % NODE_CHUNKS], memory_order_relaxed) == run->signature)
+    const trv_mpi_node_t *node = run->node;
+    const uint64_t other = atomic_load_explicit(&signature[number % NODE_CHUNKS], memory_order_relaxed);
+    if (other == run->signature)
         return TRV_OK;
+    const char *collective = trv_collective_shape(run->collective)->title;
+    const int rank = trv_mpi_node_rank_of(node, node->coordinate, index), root = trv_mpi_node_run_find_root(run, other);
+    const int own = trv_mpi_node_rank_of(node, node->coordinate, node->rank);
+    if (root >= 0)
+        return trv_fail(TRV_ERR_TRANSPORT,
+                        "rank %d calls %s with the root %d, but rank %d, on the same node, with the root %d; all ranks "
+                        "must pass the same",
+                        rank, collective, root, own, trv_mpi_node_rank_of(node, run->root_node, run->root_index));
     return trv_fail(TRV_ERR_TRANSPORT,
-                    "rank %d of the node has a different count, type or operation from rank %d of the node, "
-                    "which has %zu elements of %zu bytes",
-                    rank, run->node->rank, run->count, run->size);
+                    "rank %d has another count, type or operation than rank %d, on the same node, which calls %s with "
+                    "%zu elements of %zu bytes; all ranks must pass the same",
+                    rank, own, collective, run->count, run->size);
 }
 
 /* Checks that the ranks of the node that contribute have started the same operation with the same count. The leader calls
@@ -362,32 +372,14 @@ int trv_mpi_node_run_create(trv_mpi_node_run_t **created, trv_mpi_node_t *node, 
     return TRV_OK;
 }
 
-int trv_mpi_node_scratch_take(trv_mpi_node_run_t *run, size_t bytes)
-{
-    const trv_plan_options_t *options = &run->options;
-    run->scratch = options->scratch_allocate ? options->scratch_allocate(options->scratch_context, bytes)
-                                             : malloc(bytes);
-    run->scratch_bytes = bytes;
-    return run->scratch ? TRV_OK : trv_fail_memory();
-}
-
-static void scratch_give(trv_mpi_node_run_t *run)
-{
-    const trv_plan_options_t *options = &run->options;
-    if (!options->scratch_allocate)
-        free(run->scratch);
-    else if (run->scratch && options->scratch_free)
-        options->scratch_free(options->scratch_context, run->scratch, run->scratch_bytes);
-    run->scratch = NULL;
-}
-
 void trv_mpi_node_run_destroy(trv_mpi_node_run_t *run)
 {
     if (!run)
         return;
     if (run->slot >= NODE_POSITIONS)
         run->node->slot_used[run->slot] = false;
-    trv_abandon(run->scratch); /* of a run that has not ended: a message may still read it */
+    trv_run_scratch_abandon(&run->scratch); /* of a run that has not ended: a message may still read it */
+    trv_run_scratch_clear(&run->scratch);
     free(run->source);
     free(run);
 }
@@ -403,7 +395,10 @@ static void skip_steps(trv_mpi_node_run_t *run)
     run->contributed = run->contributes ? 0 : run->in_chunks;
     run->reduced = run->assembly == SUM ? 0 : run->in_chunks;
     run->collected = leads ? 0 : run->in_chunks;
-    run->finished = leads ? 0 : run->wanted.count > 0 ? run->wanted.first / run->chunk_count : run->out_chunks;
+    /* In an All-to-All the leader's part of the result, which no other rank fetches, is the first. */
+    run->finished = leads                   ? run->assembly == INTERLEAVING ? run->wanted.count / run->chunk_count : 0
+                    : run->wanted.count > 0 ? run->wanted.first / run->chunk_count
+                                            : run->out_chunks;
     if (run->in_chunks == 0 || (run->assembly != SUM && !leads))
         counter_set(&mine->reduced, run->base + run->chunks);
     if (leads && (run->in_chunks == 0 || run->assembly != SUM))
@@ -437,8 +432,7 @@ static int run_fail(trv_mpi_node_run_t *run, int code)
     if (run->torus_started && !run->torus_done)
         trv_plan_cancel(run->plan);
     run->torus_done = true;
-    trv_abandon(run->scratch);
-    run->scratch = NULL;
+    trv_run_scratch_abandon(&run->scratch);
     return trv_fail(code, "%s", reason);
 }
 
@@ -476,7 +470,7 @@ int trv_mpi_node_run_test(trv_mpi_node_run_t *run)
     if (progressed < 0)
         return progressed;
     if (is_complete(run)) {
-        scratch_give(run);
+        trv_run_scratch_release(&run->scratch, &run->options);
         return 1;
     }
     if (run->idle++ % PROGRESS_INTERVAL == 0) /* MPI must also make progress on messages of the program */

@@ -15,6 +15,7 @@
 #ifndef TRIVANCE_MPI_NODE_NODE_RUN_H
 #define TRIVANCE_MPI_NODE_NODE_RUN_H
 
+#include "execute/run/run_scratch.h"
 #include "mpi/node/memory.h"
 
 /* A part of a vector, in elements. */
@@ -35,9 +36,8 @@ struct trv_mpi_node_run {
     trv_plan_t *plan;
     const void **source;        /* scratch memory: the inputs of all ranks of the node, for the kernels */
     trv_plan_options_t options; /* its functions for scratch memory */
-    void *scratch;              /* leader: memory of the current run; NULL: none */
-    size_t scratch_bytes;
-    unsigned idle; /* number of unsuccessful tests */
+    trv_run_scratch_t scratch;  /* leader: memory of the current run */
+    unsigned idle;              /* number of unsuccessful tests */
 
     size_t count; /* of the call: elements of the vector or of a block */
     uint64_t signature;
@@ -71,8 +71,9 @@ static inline bool trv_mpi_node_has_root(const trv_mpi_node_run_t *run)
  * leader has itself. TRV_OK, or TRV_ERR_MEMORY: no scratch memory on the leader. */
 int trv_mpi_node_run_prepare(trv_mpi_node_run_t *run);
 
-/* Allocates the scratch memory of the current run (node_run.c). TRV_OK or TRV_ERR_MEMORY. */
-int trv_mpi_node_scratch_take(trv_mpi_node_run_t *run, size_t bytes);
+/* The root with which the run of another rank of the node has this signature, if it differs from this run only in the
+ * root; otherwise -1. */
+int trv_mpi_node_run_find_root(const trv_mpi_node_run_t *run, uint64_t signature);
 
 /* Copies a range of a vector of blocks, in the order of the communicator's ranks, to `part`, in node order. */
 void trv_mpi_node_to_node_order(const trv_mpi_node_run_t *run, char *part, const char *vector, part_t range);

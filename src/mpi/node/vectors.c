@@ -195,14 +195,29 @@ static size_t scratch_count(const trv_mpi_node_run_t *run)
     }
 }
 
+size_t trv_mpi_node_scratch_bytes(const trv_mpi_node_t *node, trv_collective_t collective, size_t count,
+                                  size_t element_bytes)
+{
+    /* The leader needs most if another rank of its node is the root. */
+    trv_mpi_node_run_t run = {.node = (trv_mpi_node_t *)(uintptr_t)node,
+                              .collective = collective,
+                              .root_node = node->coordinate,
+                              .root_index = 1,
+                              .size = element_bytes,
+                              .chunk_count = TRV_MPI_NODE_CHUNK_BYTES / element_bytes,
+                              .count = count};
+    set_sizes(&run);
+    return node->rank == 0 ? scratch_count(&run) * element_bytes : 0;
+}
+
 /* Sets `whole` and `result`, and the buffers of the plan, which runs in place on `whole` where it can. */
 static int place_vectors(trv_mpi_node_run_t *run)
 {
     const trv_collective_shape_t *shape = trv_collective_shape(run->collective);
     const size_t scratch = scratch_count(run), own_at = own_count(run) * (size_t)run->node->coordinate;
-    if (scratch > 0 && trv_mpi_node_scratch_take(run, scratch * run->size) < 0)
+    if (trv_run_scratch_acquire(&run->scratch, &run->options, scratch * run->size) < 0)
         return TRV_ERR_MEMORY;
-    run->whole = run->result = scratch > 0 ? run->scratch : run->output;
+    run->whole = run->result = scratch > 0 ? run->scratch.data : run->output;
     run->plan_input = run->plan_output = run->whole;
     run->whole_at = run->collective == TRV_GATHER && !trv_mpi_node_has_root(run) ? 0 : own_at;
     run->delivered = scratch == 0 || run->wanted.count == 0;
@@ -244,26 +259,35 @@ static void assemble_own(trv_mpi_node_run_t *run)
 }
 
 /* A hash of the count, the root and the operation signature, which must be the same on all ranks of the node. */
-static uint64_t signature_of(const trv_mpi_node_run_t *run)
+static uint64_t signature_of(const trv_mpi_node_run_t *run, int root_node, int root_index)
 {
     const trv_elements_t *elements = &run->elements;
     const bool own = elements->reduce != NULL;
     const uint64_t property[] = {(uint64_t)run->collective,
                                  run->count,
                                  run->size,
-                                 (uint64_t)run->root_node,
-                                 (uint64_t)run->root_index,
+                                 (uint64_t)root_node,
+                                 (uint64_t)root_index,
                                  own,
                                  own ? 0 : (uint64_t)elements->type,
                                  own ? 0 : (uint64_t)elements->op};
     return trv_hash(TRV_HASH_SEED, property, sizeof property);
 }
 
+int trv_mpi_node_run_find_root(const trv_mpi_node_run_t *run, uint64_t signature)
+{
+    for (int node = 0; node < run->node->nodes && trv_collective_has_root(run->collective); node++)
+        for (int index = 0; index < run->node->ranks; index++)
+            if (signature_of(run, node, index) == signature)
+                return trv_mpi_node_rank_of(run->node, node, index);
+    return -1;
+}
+
 int trv_mpi_node_run_prepare(trv_mpi_node_run_t *run)
 {
     const trv_mpi_node_t *node = run->node;
     const int position = node->coordinate * node->ranks + node->rank;
-    run->signature = signature_of(run);
+    run->signature = signature_of(run, run->root_node, run->root_index);
     set_sizes(run);
     set_part(run);
     const bool has_place = run->collective == TRV_ALLGATHER || is_root(run);      /* for its own block in the output */

@@ -103,6 +103,13 @@ static int model_open(void *context, int requests, int tags, int *base)
 
 static void model_close(void *context, int base) { (void)context, (void)base; }
 
+size_t trv_mpi_node_bytes(const trv_mpi_arguments_t *arguments, const trv_mpi_plan_spec_t *spec)
+{
+    return spec->schedule && spec->node ? trv_mpi_node_scratch_bytes(spec->node, arguments->collective,
+                                                                     arguments->count, arguments->elements.size)
+                                        : 0;
+}
+
 int trv_mpi_model_create(trv_plan_t **model, const trv_mpi_arguments_t *arguments, const trv_mpi_plan_spec_t *spec)
 {
     static const trv_transport_t nothing = {TRV_TRANSPORT, .open = model_open, .close = model_close};

@@ -53,6 +53,9 @@ int trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *stat
                            const trv_mpi_plan_spec_t *spec, bool shared, int tag);
 void trv_mpi_operation_clear(trv_mpi_operation_t *operation);
 
+/* Bytes of scratch memory that this rank needs for the other ranks of its node, if it is their leader. */
+size_t trv_mpi_node_bytes(const trv_mpi_arguments_t *arguments, const trv_mpi_plan_spec_t *spec);
+
 /* Creates the model of a plan specification: a plan that is never run, whose compiled program the operations share. It
  * is counted as kept memory. *model is NULL on a rank that is not its node's leader. TRV_OK or a code of the core. */
 int trv_mpi_model_create(trv_plan_t **model, const trv_mpi_arguments_t *arguments, const trv_mpi_plan_spec_t *spec);

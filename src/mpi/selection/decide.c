@@ -8,6 +8,7 @@
 
 #include "collective/decision.h"
 #include "collective/memory.h"
+#include "collective/scratch.h"
 #include "base/append.h"
 #include "base/error.h"
 #include "mpi/communicator/exchange.h"
@@ -90,6 +91,36 @@ static int make_spec(trv_mpi_decision_t *prepared, const trv_mpi_state_t *state,
     return trv_mpi_decision_create_schedule(prepared, &network);
 }
 
+/* The number of scratch vectors of a leader: an All-to-All, which runs in place, has a copy of its input. */
+static int leader_vectors(const trv_mpi_arguments_t *arguments)
+{
+    return trv_collective_shape(arguments->collective)->exchanges ? 2 : 1;
+}
+
+/* Whether the plan of a decision, with the scratch memory of a leader, exceeds TRIVANCE_MEMORY. */
+static bool is_too_large(const trv_mpi_decision_t *prepared, const trv_mpi_arguments_t *arguments)
+{
+    const size_t bytes = trv_mpi_node_bytes(arguments, &prepared->spec) * (size_t)leader_vectors(arguments);
+    return prepared->model && trv_plan_memory_bytes(prepared->model) + bytes > trv_mpi_settings()->memory_bytes;
+}
+
+/* Allocates the scratch memory of a leader once, because a run that has none would fail after the vote. The memory is
+ * kept for the run. */
+static int try_node_memory(const trv_mpi_decision_t *prepared, const trv_mpi_arguments_t *arguments)
+{
+    const size_t bytes = trv_mpi_node_bytes(arguments, &prepared->spec);
+    if (bytes == 0 || is_too_large(prepared, arguments))
+        return TRV_OK;
+    void *memory[2] = {NULL, NULL};
+    bool complete = true;
+    for (int i = 0; i < leader_vectors(arguments) && complete; i++)
+        complete = (memory[i] = trv_scratch_take(NULL, bytes)) != NULL;
+    for (int i = 0; i < 2; i++)
+        if (memory[i])
+            trv_scratch_give(NULL, memory[i], bytes);
+    return complete ? TRV_OK : trv_fail_memory();
+}
+
 /* Allocates everything that this rank needs to execute the decision. NULL with the message in trv_last_error() if it
  * cannot. */
 static trv_mpi_decision_t *prepare(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
@@ -105,7 +136,8 @@ static trv_mpi_decision_t *prepare(trv_mpi_state_t *state, const trv_mpi_argumen
     }
     prepared->any_root = trv_mpi_any_root(state, arguments->collective);
     if (!*decision->algorithm ||
-        (make_spec(prepared, state, broadcast) == TRV_OK && trv_mpi_decision_prepare(prepared, state) == TRV_OK))
+        (make_spec(prepared, state, broadcast) == TRV_OK && trv_mpi_decision_prepare(prepared, state) == TRV_OK &&
+         try_node_memory(prepared, arguments) == TRV_OK))
         return prepared;
     trv_mpi_decision_release(prepared);
     return NULL;
@@ -149,7 +181,7 @@ enum {
     OTHER_CALL, /* its vector is not in the decision's range of sizes */
     OVER_LIMIT, /* its plans exceed TRIVANCE_MEMORY */
     FULL,       /* they exceeded it before this decision's plan was created */
-    TOO_LARGE,  /* the plan of this decision alone exceeds it */
+    TOO_LARGE,  /* the plan of this decision alone exceeds it, with the scratch memory of a node's leader */
     COLLECTIVE,
     COLLECTIVE_COMPLEMENT,
     SIGNATURE,
@@ -180,8 +212,7 @@ static void vote(int64_t word[WORDS], const trv_mpi_arguments_t *arguments, cons
     word[UNABLE] = decision->code < 0 || !prepared;
     word[OTHER_CALL] = decision->code == TRV_OK && (bytes < decision->bytes_min || bytes > decision->bytes_max);
     word[OVER_LIMIT] = trv_memory_exceeds_limit();
-    word[TOO_LARGE] = prepared && prepared->model &&
-                      trv_plan_memory_bytes(prepared->model) > trv_mpi_settings()->memory_bytes;
+    word[TOO_LARGE] = prepared && is_too_large(prepared, arguments);
     set_call_words(word, arguments);
 }
 

@@ -251,12 +251,29 @@ static void try_counts(const char *algorithm, size_t chunk_bytes)
     world_end(&world);
 }
 
+/* Makes progress on this rank's run until `failing_rank`, whose run has failed, calls this function. */
+static void wait_for_failure(world_t *world, int failing_rank)
+{
+    MPI_Request notified;
+    int code, done = 0, word = 1;
+    PMPI_Ibcast(&word, 1, MPI_INT, failing_rank, job, &notified);
+    for (unsigned polls = 1; !done; polls++) {
+        PMPI_Test(&notified, &done, MPI_STATUS_IGNORE);
+        if (test_rank != failing_rank && !done && (code = trv_mpi_node_run_test(world->run)) != 0) {
+            expect(code == 1, "%d nodes, rank %d fails, and rank %d: %s", nodes, failing_rank, test_rank,
+                   trv_last_error());
+            PMPI_Wait(&notified, MPI_STATUS_IGNORE);
+            done = 1;
+        }
+        trv_mpi_pause(polls);
+    }
+}
+
 /* A rank that cannot reduce its part returns the error immediately. The others wait until a broadcast stops them. */
 static void try_failure(int failing_rank)
 {
     world_t world;
-    MPI_Request notified;
-    int code, done = 0, word = 1;
+    int code;
     if (failing_rank >= test_ranks)
         return;
     world_begin(&world, "trivance-b", 100000);
@@ -271,18 +288,50 @@ static void try_failure(int failing_rank)
     } else {
         trv_mpi_node_run_start(world.run, COUNT_MAX, world.in, world.out);
     }
-    PMPI_Ibcast(&word, 1, MPI_INT, failing_rank, job, &notified);
-    for (unsigned polls = 1; !done; polls++) {
-        PMPI_Test(&notified, &done, MPI_STATUS_IGNORE);
-        if (test_rank != failing_rank && !done && (code = trv_mpi_node_run_test(world.run)) != 0) {
-            expect(code == 1, "%d nodes, rank %d fails, and rank %d: %s", nodes, failing_rank, test_rank,
-                   trv_last_error());
-            PMPI_Wait(&notified, MPI_STATUS_IGNORE);
-            done = 1;
-        }
-        trv_mpi_pause(polls);
-    }
+    wait_for_failure(&world, failing_rank);
     reduction_fails = false;
+    test_barrier(job);
+    world_end(&world);
+}
+
+/* The leader of a node reports that the last rank differs in the root, or in the count; both are named as ranks of the
+ * communicator, in which they are in the reverse order. */
+static void try_differences(bool other_root)
+{
+    const trv_elements_t elements = {.element_size = sizeof(int64_t), .reduce = add};
+    const int last = test_ranks - 1;
+    const bool differs = test_rank == last;
+    int rank_at[RANKS_MAX];
+    char words[200];
+    world_t world;
+    if (last == 0)
+        return;
+    for (int p = 0; p < test_ranks; p++)
+        rank_at[p] = last - p;
+    world_begin(&world, "trivance-b", 0);
+    trv_mpi_node_set_layout(world.node, 0, 1, rank_at);
+    trv_mpi_node_run_destroy(world.run);
+    expect(trv_mpi_node_run_create(&world.run, world.node,
+                                   &(trv_mpi_node_call_t){.collective = TRV_REDUCE,
+                                                          .root = differs && other_root ? 0 : last,
+                                                          .elements = elements,
+                                                          .plan = world.plan,
+                                                          .shared = true}) == 0,
+           "a run");
+    trv_mpi_node_run_start(world.run, differs && !other_root ? 11 : 10, world.in, world.out);
+    if (test_rank == 0) {
+        int code = 0;
+        for (unsigned polls = 1; (code = trv_mpi_node_run_test(world.run)) == 0; polls++)
+            trv_mpi_pause(polls);
+        snprintf(words, sizeof words,
+                 other_root ? "rank 0 calls Reduce with the root 0, but rank %d, on the same node, with the root %d;"
+                            : "rank 0 has another count, type or operation than rank %d, on the same node, which calls "
+                              "Reduce with 10 elements of 8 bytes",
+                 last, last);
+        expect(code < 0 && strstr(trv_last_error(), words), "other %s: %d (%s)", other_root ? "roots" : "counts", code,
+               trv_last_error());
+    }
+    wait_for_failure(&world, 0);
     test_barrier(job);
     world_end(&world);
 }
@@ -305,5 +354,7 @@ void topic_node(void)
     try_counts("trivance-b", 0);
     try_failure(0);
     try_failure(test_ranks - 1);
+    try_differences(true);
+    try_differences(false);
     MPI_Comm_free(&own_node); /* but not `job`: messages are left on it, and a later one would have its context id */
 }

@@ -245,6 +245,22 @@ static void plans_of_collectives(void)
     MPI_Comm_free(&comm);
 }
 
+/* All-to-alls whose vectors exceed TRIVANCE_MEMORY on the leader of a node are left to the MPI library; shorter ones are
+ * not. */
+static void node_memory(void)
+{
+    static const int count[] = {5, 100000};
+    for (int i = 0; i < 2; i++) {
+        TRV_Plan plan;
+        TRV_Plan_info info = {TRV_PLAN_INFO};
+        expect_class(TRV_Alltoall_plan_create(count[i], MPI_INT, test_comm, &plan), MPI_SUCCESS, NULL, "an all-to-all");
+        expect_class(TRV_Plan_query(plan, &info), MPI_SUCCESS, NULL, "an all-to-all");
+        expect((strcmp(info.algorithm, "mpi") == 0) == (i == 1), "an all-to-all of %d elements is executed by %s",
+               count[i], info.algorithm);
+        expect_class(TRV_Plan_free(&plan), MPI_SUCCESS, NULL, "an all-to-all");
+    }
+}
+
 /* A plan with a new root, for which one rank has no memory: no rank gets it, and later plans are correct. */
 static void plan_without_memory(void)
 {
@@ -339,6 +355,8 @@ void topic_rooted(void)
         try_torus(NULL, NULL, test_ranks);
         plans_of_collectives();
         barriers();
+        if (getenv("TRIVANCE_MEMORY"))
+            node_memory();
         return;
     }
     snprintf(torus, sizeof torus, "%d", test_ranks);
