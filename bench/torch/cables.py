@@ -30,6 +30,7 @@ def rank_main(backend: str, rounds: int) -> None:
     import torch.distributed as dist
     import trivance.torch  # noqa: F401 (registers the backend)
     torch.set_num_threads(1)
+    os.environ.setdefault("GLOO_SOCKET_IFNAME", "tun0")  # the emulated network, on nodes that forward
     dist.init_process_group(backend)
     for size in SIZES:
         tensor = torch.ones(size // 4)
@@ -47,7 +48,8 @@ def rank_main(backend: str, rounds: int) -> None:
 
 
 def measure(trivance: str, ranks: int, network: str, backend: str, rounds: int) -> dict:
-    subprocess.run([trivance, "testbed", "up", str(ranks), network, f"--bandwidth={BANDWIDTH_BPS / 1e6:.0f}Mb/s",
+    options = [network] if network else []
+    subprocess.run([trivance, "testbed", "up", str(ranks), *options, f"--bandwidth={BANDWIDTH_BPS / 1e6:.0f}Mb/s",
                     f"--hop-latency={LATENCY_S * 1e3:.0f}ms"], check=True, stdout=subprocess.DEVNULL)
     try:
         made = subprocess.run([trivance, "testbed", "run", "--mpi=none", "--", sys.executable, os.path.abspath(__file__),
@@ -77,7 +79,7 @@ def main() -> None:
     print(f"{'ring':>4}  {'all_reduce':>10}  {'trivance us':>11}  {'gloo us':>9}  {'ratio':>5}  {'limit us':>8}")
     for ranks in map(int, arguments.ranks.split(",")):
         ours = measure(trivance, ranks, "--no-forwarding", "trivance", arguments.rounds)
-        gloo = measure(trivance, ranks, "--ports", "gloo", arguments.rounds)
+        gloo = measure(trivance, ranks, None, "gloo", arguments.rounds)
         for size in SIZES:
             print(f"{ranks:4}  {text_of(size):>10}  {ours[size]:11.0f}  {gloo[size]:9.0f}  {gloo[size] / ours[size]:5.2f}  "
                   f"{limit_us(ranks, size):8.0f}", flush=True)
