@@ -254,6 +254,12 @@ static int net_open_fabric(trv_net_t *net, const trv_net_options_t *options)
         if (rc < 0)
             return rc;
     }
+    if (!trv_fabric_relays(net->fabric) && *trv_fabric_no_route(net->fabric) && net->rank == 0 && net->log) {
+        char line[TRV_REASON_MAX];
+        snprintf(line, sizeof line, "%s: messages use a network that joins all hosts, and no cables between neighbours",
+                 trv_fabric_no_route(net->fabric));
+        net->log(net->log_context, line);
+    }
     if (net->settings.info && net->log) {
         char line[512], map[400];
         const int relay = trv_bootstrap_relay(net->bootstrap);

@@ -102,7 +102,7 @@ unsigned trv_topology_record_usable(const trv_topology_record_t *record)
 int trv_topology_records_init(trv_topology_records_t *records, const trv_torus_t *torus,
                               const trv_topology_record_t *record, int ranks)
 {
-    *records = (trv_topology_records_t){*torus, ranks, record, malloc((size_t)torus->ranks * sizeof(int))};
+    *records = (trv_topology_records_t){*torus, ranks, record, malloc((size_t)torus->ranks * sizeof(int)), false};
     if (!records->rank_at)
         return trv_fail_memory();
     for (int p = 0; p < torus->ranks; p++)
@@ -189,7 +189,7 @@ static unsigned cables_by_port(const trv_topology_records_t *records, int rank, 
     int last;
     const trv_topology_record_t *record = &records->record[rank];
     unsigned bits = reachable_by_port(record, port);
-    if (trv_topology_records_beyond(records, rank, port, &last) < 0)
+    if (records->ignores_cables || trv_topology_records_beyond(records, rank, port, &last) < 0)
         return 0;
     for (int j = 0; j < TRV_INTERFACES_MAX; j++)
         bits &= ~(unsigned)record->beyond[port][j];
@@ -336,6 +336,15 @@ static bool is_joined(const trv_topology_records_t *records, const trv_map_t *ma
     const trv_topology_record_t *record = &records->record[rank];
     return there < 0 || record->assigned ||
            record->reachable[port][map[there].arrive[port]] >> map[rank].leave[port] & 1;
+}
+
+bool trv_topology_records_joined(const trv_topology_records_t *records, const trv_map_t *map)
+{
+    bool joined = true;
+    for (int r = 0; r < records->ranks; r++)
+        for (int p = 0; p < 2 * records->torus.dims; p++)
+            joined = joined && is_joined(records, map, r, p);
+    return joined;
 }
 
 bool trv_topology_records_cabled(const trv_topology_records_t *records, const trv_map_t *map, int rank, int port)

@@ -68,7 +68,8 @@ typedef struct trv_topology_records {
     trv_torus_t torus;
     int ranks;
     const trv_topology_record_t *record;
-    int *rank_at; /* the lowest rank at each coordinate; -1: there is none */
+    int *rank_at;        /* the lowest rank at each coordinate; -1: there is none */
+    bool ignores_cables; /* do not prefer cables between hosts that do not forward */
 } trv_topology_records_t;
 int trv_topology_records_init(trv_topology_records_t *records, const trv_torus_t *torus,
                               const trv_topology_record_t *record, int ranks);
@@ -84,6 +85,8 @@ void trv_topology_records_assign(const trv_topology_records_t *records, trv_map_
 /* False if hosts do not forward: some rank has no route from the interface of a port to that at which its messages to
  * the rank two hops away would arrive. Then *rank and *port are an example. */
 bool trv_topology_records_forward(const trv_topology_records_t *records, const trv_map_t *map, int *rank, int *port);
+/* False if some rank has no route from the interface of a port to its neighbour. */
+bool trv_topology_records_joined(const trv_topology_records_t *records, const trv_map_t *map);
 /* Where hosts do not forward: false if the rank has a neighbour at the port but no cable to it. */
 bool trv_topology_records_cabled(const trv_topology_records_t *records, const trv_map_t *map, int rank, int port);
 

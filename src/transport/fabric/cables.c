@@ -90,45 +90,63 @@ static bool find_missing(const trv_topology_records_t *records, const trv_map_t 
     return false;
 }
 
-static int fail_missing(const trv_fabric_t *fabric, const trv_topology_records_t *records, int rank, int port)
+/* Describes the missing cable in fabric->no_route. */
+static void missing_describe(trv_fabric_t *fabric, const trv_topology_records_t *records, int rank, int port)
 {
     char text[TRV_PORT_TEXT_MAX], torus[TRV_TORUS_TEXT_MAX];
     const int there = trv_topology_records_neighbour(records, rank, port);
+    snprintf(fabric->no_route, sizeof fabric->no_route,
+             "no cable joins rank %d (host %s) and rank %d (host %s), its neighbour at port %s of the torus %s", rank,
+             fabric->host[rank], there, fabric->host[there], trv_port_format(port, text),
+             trv_torus_format(&records->torus, torus, sizeof torus));
+}
+
+/* Uses the cables in spite of the missing one, if it only closes a ring; otherwise a network that joins all hosts, if
+ * there is one. A torus that the user has set needs all of its cables. */
+static int do_without_cable(trv_fabric_t *fabric, trv_topology_records_t *records, trv_map_t *map, int rank, int port)
+{
+    if (!fabric->options.torus_is_set && records->torus.dims == 1 && !records->torus.lines &&
+        !find_missing(records, map, true, &rank, &port)) {
+        fabric->became_line = true;
+        fabric->torus.lines = records->torus.lines = 1;
+        trv_topology_records_assign(records, map);
+        return TRV_OK;
+    }
+    missing_describe(fabric, records, rank, port);
+    records->ignores_cables = true;
+    trv_topology_records_assign(records, map);
+    fabric->relays = false;
+    if (!fabric->options.torus_is_set && trv_topology_records_joined(records, map) &&
+        trv_topology_records_forward(records, map, &rank, &port))
+        return TRV_OK;
     return trv_fail(TRV_ERR_ARGUMENT,
-                    "rank %d (host %s) has no route over a cable to rank %d (host %s), its neighbour at port %s of the "
-                    "torus %s, and the hosts do not forward (%s); number the ranks along the cables, or set "
-                    "TRIVANCE_TORUS to the torus or mesh that the cables form, for example TRIVANCE_TORUS=%dm for a "
-                    "chain",
-                    rank, fabric->host[rank], there, fabric->host[there], trv_port_format(port, text),
-                    trv_torus_format(&records->torus, torus, sizeof torus), fabric->no_route, records->ranks);
+                    "%s, and the hosts do not forward: plug it in, check its addresses, number the ranks along the "
+                    "cables, or set TRIVANCE_TORUS to the torus or mesh that the cables form (3x4m, or 5m for a chain "
+                    "of 5 hosts)",
+                    fabric->no_route);
 }
 
 int trv_fabric_find_cables(trv_fabric_t *fabric, trv_topology_records_t *records, trv_map_t *map)
 {
     int rank, port, last;
-    const trv_torus_t *torus = &records->torus;
     if (!fabric->options.may_relay || trv_topology_records_forward(records, map, &rank, &port))
         return TRV_OK;
-    const int there = trv_topology_records_beyond(records, rank, port, &last);
+    const int through = trv_topology_records_neighbour(records, rank, port),
+              there = trv_topology_records_beyond(records, rank, port, &last);
     fabric->relays = true;
     snprintf(fabric->no_route, sizeof fabric->no_route,
-             "rank %d (host %s) has no route over its cables to rank %d (host %s)", rank, fabric->host[rank], there,
-             fabric->host[there]);
+             "rank %d (host %s) has no route through rank %d (host %s) to rank %d (host %s)", rank, fabric->host[rank],
+             through, fabric->host[through], there, fabric->host[there]);
     if (fabric->directed_receives)
         return trv_fail(TRV_ERR_UNSUPPORTED,
                         "%s, and libfabric's provider %s has tags too short to relay messages; select another one, for "
                         "example TRIVANCE_PROVIDER=tcp",
                         fabric->no_route, trv_fabric_provider(fabric));
-    if (find_missing(records, map, false, &rank, &port)) {
-        if (fabric->options.torus_is_set || torus->dims > 1 || torus->lines ||
-            find_missing(records, map, true, &rank, &port))
-            return fail_missing(fabric, records, rank, port);
-        fabric->became_line = true;
-        fabric->torus.lines = records->torus.lines = 1;
-        trv_topology_records_assign(records, map);
-    }
-    find_routes(fabric);
-    return TRV_OK;
+    const int rc = find_missing(records, map, false, &rank, &port) ? do_without_cable(fabric, records, map, rank, port)
+                                                                   : TRV_OK;
+    if (rc == TRV_OK && fabric->relays)
+        find_routes(fabric);
+    return rc;
 }
 
 /* ---- Pulled cables ----------------------------------------------------------------------------------------------- */

@@ -72,7 +72,8 @@ unsigned trv_fabric_shared_paths(const trv_fabric_t *fabric, bool *one);
 /* True if hosts do not forward (options.may_relay): messages reach only the neighbours on the torus. Those to other
  * ranks must be sent to trv_fabric_next_rank, which passes them on. */
 bool trv_fabric_relays(const trv_fabric_t *fabric);
-/* The route that is missing, as a sentence; "" if there is none. */
+/* The route that is missing, as a sentence. Without trv_fabric_relays: the cable that is missing, so that a network that
+ * joins all hosts is used instead of the others; "" if none is. */
 const char *trv_fabric_no_route(const trv_fabric_t *fabric);
 /* The neighbour of this rank at a port; -1 if there is none. Only if trv_fabric_relays. */
 int trv_fabric_neighbour(const trv_fabric_t *fabric, int port);

@@ -85,9 +85,9 @@ struct trv_fabric {
     bool one_path;
     bool relays;      /* hosts do not forward: a message reaches neighbours only, and the next members are valid */
     bool became_line; /* a cable is missing, and the ring is used as a line */
-    int neighbour[TRV_PORTS_MAX];    /* by port of this rank; -1: none */
-    char no_route[4 * TRV_HOST_MAX]; /* a route that is missing, as a sentence */
-    char (*host)[TRV_HOST_MAX];      /* the hosts of the ranks by rank */
+    int neighbour[TRV_PORTS_MAX]; /* by port of this rank; -1: none */
+    char no_route[512];           /* a route or cable that is missing, as a sentence */
+    char (*host)[TRV_HOST_MAX];   /* the hosts of the ranks by rank */
     trv_peer_t *peer;
     trv_address_format_t address_format;      /* of rank 0 */
     bool registers_memory, directed_receives; /* memory is registered; receives specify the source address */
