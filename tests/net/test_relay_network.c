@@ -416,8 +416,8 @@ static void test_missing(void **state)
     assert_string_equal(shared->report[0][1].reason, shared->report[0][0].reason);
     assert_string_equal(shared->report[0][3].reason,
                         "rank 3 timed out after 1 s while it waited for all ranks to connect: rank 0 at 10.77.0.1, "
-                        "port 29500, is not reached (Network is unreachable), and no connected rank answers on UDP "
-                        "port 29500 through cable2 (10.77.2.2)");
+                        "port 29500, is not reached (Network is unreachable), and no connected rank with the same "
+                        "TRIVANCE_SECRET answers on UDP port 29500 through cable2 (10.77.2.2)");
     network_end();
 }
 

@@ -201,7 +201,7 @@ static void client_fail_relayed(trv_bootstrap_t *bootstrap)
     snprintf(
         sentence, sizeof sentence,
         "rank %d has lost its connection to rank 0 at %.200s, port %d, which rank %d relays: a rank on the way has "
-        "died or has exited before the end of the job",
+        "died or has exited before the end of the job, or a cable is unplugged",
         bootstrap->options.rank, bootstrap->address, bootstrap->port, bootstrap->relay.rank);
     trv_bootstrap_fail_locked(bootstrap, sentence);
 }

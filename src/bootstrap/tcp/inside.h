@@ -58,6 +58,7 @@ typedef struct trv_relay {
     int answer;       /* UDP socket; -1: not open */
     trv_relay_listener_t listener[TRV_RELAY_LISTENERS_MAX];
     trv_splices_t splices;
+    double failed_ns; /* time of the failure, if there are splices; 0: none */
 } trv_relay_t;
 
 struct trv_bootstrap {

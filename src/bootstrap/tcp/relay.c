@@ -24,8 +24,9 @@
 #include "bootstrap/tcp/inside.h"
 #include "bootstrap/tcp/interfaces.h"
 
-#define QUERY_NS  100e6
-#define ANSWER_NS 500e6
+#define QUERY_NS   100e6
+#define ANSWER_NS  500e6
+#define PARTING_NS 300e6 /* from a failure to the end of the relayed connections, over which it is sent */
 enum { BACKLOG = 1024 };
 
 void trv_relay_begin(trv_relay_t *relay)
@@ -162,7 +163,7 @@ void trv_relay_missing(const trv_bootstrap_t *bootstrap, char *text, size_t size
 {
     enum { NAMED = 6 };
     trv_host_interface_t interface[TRV_HOST_INTERFACES_MAX];
-    char tried[80];
+    char tried[120];
     int named = 0;
     size_t used = 0;
     if (!bootstrap->options.relays) {
@@ -171,7 +172,8 @@ void trv_relay_missing(const trv_bootstrap_t *bootstrap, char *text, size_t size
                  "ranks");
         return;
     }
-    snprintf(tried, sizeof tried, ", and no connected rank answers on UDP port %d through ", bootstrap->port);
+    snprintf(tried, sizeof tried,
+             ", and no connected rank with the same TRIVANCE_SECRET answers on UDP port %d through ", bootstrap->port);
     const int count = trv_host_interfaces(interface);
     for (int i = 0; i < count && named < NAMED && used < size; i++)
         if (interface[i].neighbours.s_addr != INADDR_ANY)
@@ -329,7 +331,12 @@ void trv_relay_step(trv_bootstrap_t *bootstrap, double now_ns)
     trv_relay_t *relay = &bootstrap->relay;
     const trv_connection_t *to_rank_0 = bootstrap->to_rank_0;
     const bool connected = bootstrap->options.rank == 0 || (to_rank_0 && to_rank_0->link.greeted);
-    const bool starting = bootstrap->options.relays && !bootstrap->joined && !atomic_load(&bootstrap->failed);
+    const bool failed = atomic_load(&bootstrap->failed);
+    if (failed && relay->splices.count > 0 && relay->failed_ns == 0)
+        relay->failed_ns = now_ns;
+    if (failed && relay->failed_ns > 0 && now_ns - relay->failed_ns > PARTING_NS)
+        trv_splices_close(&relay->splices); /* the ranks behind may not have received the failure: a cable is lost */
+    const bool starting = bootstrap->options.relays && !bootstrap->joined && !failed;
     if (starting && relay->searching && !to_rank_0 && !relay->found && now_ns >= relay->query_ns) {
         query_send(bootstrap);
         relay->query_ns = now_ns + QUERY_NS;

@@ -213,8 +213,9 @@ static void *thread_run(void *context)
         else
             trv_client_step(bootstrap, now_ns);
         trv_relay_step(bootstrap, now_ns);
+        const bool failed = atomic_load(&bootstrap->failed);
         const bool quiet = bootstrap->joined && !bootstrap->unauthenticated_count &&
-                           (bootstrap->failure_due_ns == 0 || atomic_load(&bootstrap->failed));
+                           (failed ? bootstrap->relay.splices.count == 0 : bootstrap->failure_due_ns == 0);
         pthread_mutex_unlock(&bootstrap->lock);
         const bool any = epoll_wait(bootstrap->epoll, &event, 1, quiet ? -1 : TICK_MS) == 1;
         pthread_mutex_lock(&bootstrap->lock);
