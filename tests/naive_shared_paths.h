@@ -26,6 +26,13 @@ static inline int naive_path(const trv_simulate_options_t *options, int port)
     return 2 * dimension;
 }
 
+/* The rate at which an interface injects messages. */
+static inline double naive_injection_bps(const trv_simulate_options_t *options)
+{
+    return options->injection_bps > 0 ? fmin(options->injection_bps, options->nic_bandwidth_bps)
+                                      : options->nic_bandwidth_bps;
+}
+
 /* The additional time for which a packet occupies a shared path, which is as fast as a link, compared with an
  * interface. With limited buffers every packet does so. Otherwise the packets of a message enter without a pause, and
  * the last one occupies the path until all of them would have passed a link. */
@@ -33,7 +40,7 @@ static inline int64_t naive_lag_fs(const trv_simulate_options_t *options, int po
                                    int64_t flits)
 {
     const int64_t link_fs = llround(FLIT_BYTES * 8 * 1e15 / options->bandwidth_bps);
-    const int64_t slower = link_fs - llround(FLIT_BYTES * 8 * 1e15 / options->nic_bandwidth_bps);
+    const int64_t slower = link_fs - llround(FLIT_BYTES * 8 * 1e15 / naive_injection_bps(options));
     const int64_t before = index * flits_of(options->packet_bytes);
     if (!(options->shared_paths >> port / 2 & 1) || slower <= 0 || (!options->buffer_bytes && index < packets - 1))
         return 0;

@@ -94,7 +94,7 @@ const CHOICES = {
 const TEXT_MAX = 400, CHART_MAX = 16, LINKS_MAX = 100, NODES_MAX = 1 << 16, SHOWN_MAX = 40, WORDS_MAX = 6; // limits for addresses from an untrusted source
 
 /** Parameters of the network without a control, with the names and values of the tool's options. */
-const PARAMETERS = ['nic-bandwidth', 'host-latency', 'router-in', 'router-out', 'packet', 'buffer', 'gamma', 'jitter', 'seed', 'slow-rank', 'routes', 'no-forwarding', 'shared-paths'];
+const PARAMETERS = ['nic-bandwidth', 'injection', 'host-latency', 'router-in', 'router-out', 'packet', 'buffer', 'gamma', 'gamma-start', 'gamma-small', 'part-overhead', 'jitter', 'seed', 'slow-rank', 'routes', 'no-forwarding', 'shared-paths'];
 const NOT_PLANNED = /^--(buffer|jitter|seed|slow-rank)=/; // which do not affect plans, so that `plan` does not have them
 
 /**

@@ -12,16 +12,19 @@
 
 #include "base/text/parse.h"
 #include "base/append.h"
+#include "cli/shared/network_profile.h"
 #include "base/error.h"
 #include "torus/rows.h"
 
 #define ALL_DIMENSIONS UINT_MAX /* the torus is not known yet */
 
 enum parameter {
+    NETWORK, /* first, because others replace what a profile sets */
     MODEL,
     DELIVERY,
     BANDWIDTH,
     NIC_BANDWIDTH,
+    INJECTION,
     ALPHA,
     LINK_LATENCY,
     HOST_LATENCY,
@@ -30,7 +33,10 @@ enum parameter {
     PACKET,
     BUFFER,
     GAMMA,
+    GAMMA_START,
+    GAMMA_SMALL,
     MESSAGE_OVERHEAD,
+    PART_OVERHEAD,
     JITTER,
     SEED,
     SLOW_RANK,
@@ -42,10 +48,12 @@ enum parameter {
 };
 
 const char *const cli_network_names[CLI_NETWORK_COUNT + 1] = {
+    [NETWORK] = "network",
     [MODEL] = "model",
     [DELIVERY] = "delivery",
     [BANDWIDTH] = "bandwidth",
     [NIC_BANDWIDTH] = "nic-bandwidth",
+    [INJECTION] = "injection",
     [ALPHA] = "alpha",
     [LINK_LATENCY] = "link-latency",
     [HOST_LATENCY] = "host-latency",
@@ -54,7 +62,10 @@ const char *const cli_network_names[CLI_NETWORK_COUNT + 1] = {
     [PACKET] = "packet",
     [BUFFER] = "buffer",
     [GAMMA] = "gamma",
+    [GAMMA_START] = "gamma-start",
+    [GAMMA_SMALL] = "gamma-small",
     [MESSAGE_OVERHEAD] = "message-overhead",
+    [PART_OVERHEAD] = "part-overhead",
     [JITTER] = "jitter",
     [SEED] = "seed",
     [SLOW_RANK] = "slow-rank",
@@ -69,6 +80,10 @@ const char *const cli_network_names[CLI_NETWORK_COUNT + 1] = {
 
 static const cli_option_t network_option[] = {
     {NULL, 0, NULL, "Network (one queue per link and otherwise the paper's by default)", NULL},
+    {"network", KEY(NETWORK), "NAME",
+     "a network with a name: paper (default) or tofu-d, or a file with parameters, for example ./mine.json; options "
+     "that follow replace single parameters",
+     "paper tofu-d FILE"},
     {"model", KEY(MODEL), "M",
      "queues of a link: fifo, a single queue, as in an ideal router (default); or dateline, two channels that take "
      "turns, where a packet changes to the second as it passes coordinate 0, as SST/Merlin's torus router does to "
@@ -83,6 +98,10 @@ static const cli_option_t network_option[] = {
     {"nic-bandwidth", KEY(NIC_BANDWIDTH), "RATE",
      "bandwidth of a network interface, of which a node has one per port, and of the router's crossbar (default "
      "12.8Tb/s)",
+     NULL},
+    {"injection", KEY(INJECTION), "RATE",
+     "rate at which an interface injects its messages, if it is less than its bandwidth: of a single message on links "
+     "that several messages share (default: that bandwidth)",
      NULL},
     {"alpha", KEY(ALPHA), "TIME", "start-up time of every step (default 1.5us)", NULL},
     {"link-latency", KEY(LINK_LATENCY), "TIME", "latency of a link (default 100ns)", NULL},
@@ -101,8 +120,17 @@ static const cli_option_t network_option[] = {
      "bytes of its result; the streams of a rank share this rate; 0.01ns/stream gives each stream its own (default "
      "0ns)",
      NULL},
+    {"gamma-start", KEY(GAMMA_START), "TIME", "start-up time of the reductions of a step (default 0ns)", NULL},
+    {"gamma-small", KEY(GAMMA_SMALL), "TIME",
+     "time per byte that is read of a reduction by one core, without start-up; used where it is faster (default: "
+     "never)",
+     NULL},
     {"message-overhead", KEY(MESSAGE_OVERHEAD), "TIME",
      "time for which a rank's processor is busy before it sends a message (default 0ns)", NULL},
+    {"part-overhead", KEY(PART_OVERHEAD), "TIME",
+     "additional overhead of a stream's first message to a peer, if it is a part of the stream's data: the time to "
+     "register its buffer and to exchange addresses (default 0ns)",
+     NULL},
     {"jitter", KEY(JITTER), "SHARE",
      "extend every alpha by a random fraction of up to this value, for example 10% (default 0%); the planner ignores "
      "it",
@@ -143,8 +171,8 @@ static bool is_link(enum parameter parameter)
 /* Whether plans depend on the parameter. */
 static bool affects_plans(enum parameter parameter)
 {
-    return parameter == DELIVERY || (parameter >= BANDWIDTH && parameter <= PACKET) || parameter == GAMMA ||
-           parameter == MESSAGE_OVERHEAD || parameter == SHARED_PATHS || is_link(parameter);
+    return parameter == NETWORK || parameter == DELIVERY || (parameter >= BANDWIDTH && parameter <= PACKET) ||
+           (parameter >= GAMMA && parameter <= PART_OVERHEAD) || parameter == SHARED_PATHS || is_link(parameter);
 }
 
 static const char *const model_name[] = {[TRV_DATELINE] = "dateline", [TRV_FIFO] = "fifo"};
@@ -280,11 +308,24 @@ static int link_add(cli_network_t *network, const char *text, int (*add)(cli_lin
     return rc;
 }
 
+/* Sets a parameter of a profile. */
+static int set_from_profile(void *context, const char *name, const char *value)
+{
+    static const char *const known = " slow-rank slow-link cut network ";
+    char word[32];
+    snprintf(word, sizeof word, " %.28s ", name);
+    if (strstr(known, word))
+        return trv_fail(TRV_ERR_ARGUMENT, "a profile has no %s, which belongs to one torus; give it as an option",
+                        name);
+    return cli_network_set(context, name, value);
+}
+
 static int parameter_set(cli_network_t *network, enum parameter parameter, const char *value)
 {
     trv_simulate_options_t *options = &network->options;
     int rc, word = 0;
     switch (parameter) {
+    case NETWORK: return cli_profile_read(value, set_from_profile, network);
     case MODEL:
         rc = read_word(value, "--model", model_name, &word);
         options->model = rc ? options->model : (trv_link_model_t)word;
@@ -295,6 +336,7 @@ static int parameter_set(cli_network_t *network, enum parameter parameter, const
         return rc;
     case BANDWIDTH: return trv_parse_rate_bps(value, &options->bandwidth_bps);
     case NIC_BANDWIDTH: return trv_parse_rate_bps(value, &options->nic_bandwidth_bps);
+    case INJECTION: return trv_parse_rate_bps(value, &options->injection_bps);
     case ALPHA: return trv_parse_latency_ns(value, &options->alpha_ns);
     case LINK_LATENCY: return trv_parse_latency_ns(value, &options->link_latency_ns);
     case HOST_LATENCY: return trv_parse_latency_ns(value, &options->host_latency_ns);
@@ -303,6 +345,9 @@ static int parameter_set(cli_network_t *network, enum parameter parameter, const
     case PACKET: return read_packet(value, &options->packet_bytes);
     case BUFFER: return trv_parse_bytes(value, &options->buffer_bytes);
     case GAMMA: return set_gamma(value, options);
+    case GAMMA_START: return trv_parse_latency_ns(value, &options->gamma_start_ns);
+    case GAMMA_SMALL: return trv_parse_latency_ns(value, &options->gamma_small_ns);
+    case PART_OVERHEAD: return trv_parse_latency_ns(value, &options->part_overhead_ns);
     case MESSAGE_OVERHEAD: return trv_parse_latency_ns(value, &options->message_overhead_ns);
     case JITTER: return trv_parse_percent(value, &options->jitter);
     case SEED: return read_seed(value, &options->seed);
@@ -488,11 +533,19 @@ char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEX
     if (options->nic_bandwidth_bps < defaults.nic_bandwidth_bps ||
         options->nic_bandwidth_bps > defaults.nic_bandwidth_bps)
         trv_append(text, CLI_NETWORK_TEXT_MAX, ", interfaces %g Gb/s", options->nic_bandwidth_bps / 1e9);
+    if (options->injection_bps > 0)
+        trv_append(text, CLI_NETWORK_TEXT_MAX, ", injection %g Gb/s", options->injection_bps / 1e9);
     if (options->buffer_bytes)
         trv_append(text, CLI_NETWORK_TEXT_MAX, ", buffers of %s", trv_format_bytes(options->buffer_bytes, bytes));
     if (options->gamma_ns > 0)
         trv_append(text, CLI_NETWORK_TEXT_MAX, ", reductions %g ns/B%s", options->gamma_ns,
                    options->gamma_per_stream ? " per stream" : "");
+    if (options->gamma_start_ns > 0)
+        trv_append(text, CLI_NETWORK_TEXT_MAX, ", reductions start in %g ns", options->gamma_start_ns);
+    if (options->gamma_small_ns > 0)
+        trv_append(text, CLI_NETWORK_TEXT_MAX, ", small ones %g ns/B", options->gamma_small_ns);
+    if (options->part_overhead_ns > 0)
+        trv_append(text, CLI_NETWORK_TEXT_MAX, ", part overhead %g ns", options->part_overhead_ns);
     if (options->message_overhead_ns > 0)
         trv_append(text, CLI_NETWORK_TEXT_MAX, ", message overhead %g ns", options->message_overhead_ns);
     if (options->jitter > 0)
