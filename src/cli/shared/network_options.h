@@ -5,6 +5,7 @@
 #ifndef TRIVANCE_CLI_SHARED_NETWORK_OPTIONS_H
 #define TRIVANCE_CLI_SHARED_NETWORK_OPTIONS_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -18,7 +19,8 @@
 #include "cli/shared/command.h"
 #include "cli/shared/link_options.h"
 
-#define CLI_SLOW_MAX 64
+#define CLI_SLOW_MAX       64
+#define CLI_ALL_DIMENSIONS UINT_MAX /* shared_paths before the torus is known */
 
 typedef struct cli_network {
     trv_simulate_options_t options;
@@ -78,5 +80,6 @@ void cli_set_hop(trv_simulate_options_t *network, double hop_ns);
 
 const char *cli_model_name(trv_link_model_t model);
 const char *cli_delivery_name(trv_delivery_t delivery);
+const char *cli_routes_name(trv_routes_t routes);
 
 #endif
