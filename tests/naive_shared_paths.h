@@ -1,5 +1,5 @@
 /*
- * For the naive simulator: flits, and paths into the network that several ports share
+ * For the naive simulator: flits, slow ranks, reductions, and paths into the network that several ports share
  * (trv_simulate_options_t.shared_paths).
  */
 #ifndef TRIVANCE_TESTS_NAIVE_SHARED_PATHS_H
@@ -24,6 +24,29 @@ static inline int naive_path(const trv_simulate_options_t *options, int port)
         if (options->shared_paths >> d & 1)
             dimension = d;
     return 2 * dimension;
+}
+
+static inline int64_t fs(double ns) { return llround(ns * 1e6); }
+
+static inline int64_t flit_fs(double bps) { return llround(FLIT_BYTES * 8 * 1e15 / bps); }
+
+/* The factor of a slow rank; 1 for others. */
+static inline double naive_slowness(const trv_simulate_options_t *options, int rank)
+{
+    double factor = 1;
+    for (int i = 0; i < options->slow_ranks; i++)
+        if (options->slow_rank[i].rank == rank)
+            factor = options->slow_rank[i].factor;
+    return factor;
+}
+
+/* The time of the reductions of a step, which read so many bytes. */
+static inline double naive_reduction_fs(const trv_simulate_options_t *options, int streams, uint64_t bytes)
+{
+    const double shared_ns = options->gamma_ns * (options->gamma_per_stream ? 1 : streams) * (double)bytes +
+                             (bytes > 0 ? options->gamma_start_ns : 0);
+    const double small_ns = options->gamma_small_ns * (double)bytes;
+    return 1e6 * (options->gamma_small_ns > 0 ? fmin(shared_ns, small_ns) : shared_ns);
 }
 
 /* The rate at which an interface injects messages. */

@@ -92,10 +92,6 @@ static void *require(void *memory)
     return memory;
 }
 
-static int64_t fs(double ns) { return llround(ns * 1e6); }
-
-static int64_t flit_fs(double bps) { return llround(FLIT_BYTES * 8 * 1e15 / bps); }
-
 /* ---- The heap --------------------------------------------------------------------------------------------------- */
 
 static bool before(const event_t *a, const event_t *b)
@@ -212,14 +208,7 @@ static void start(world_t *w, int number)
 
 /* ---- Ranks ------------------------------------------------------------------------------------------------------- */
 
-static double slowness(const world_t *w, int rank)
-{
-    double factor = 1;
-    for (int i = 0; i < w->options->slow_ranks; i++)
-        if (w->options->slow_rank[i].rank == rank)
-            factor = w->options->slow_rank[i].factor;
-    return factor;
-}
+static double slowness(const world_t *w, int rank) { return naive_slowness(w->options, rank); }
 
 /* Ends a step that was entered if nothing is left to wait for. */
 static void check_end(world_t *w, int number)
@@ -228,11 +217,7 @@ static void check_end(world_t *w, int number)
     if (!cell->begun || cell->incomplete > 0)
         return;
     int rank = number % w->ranks, step = number / w->ranks % w->steps;
-    const double gamma_fs = w->options->gamma_ns * 1e6 * (w->options->gamma_per_stream ? 1 : w->streams);
-    double reduction_fs = gamma_fs * (double)cell->reduced + (cell->reduced ? w->options->gamma_start_ns * 1e6 : 0);
-    if (w->options->gamma_small_ns > 0)
-        reduction_fs = fmin(reduction_fs, w->options->gamma_small_ns * 1e6 * (double)cell->reduced);
-    int64_t end = w->now + llround(reduction_fs * slowness(w, rank));
+    int64_t end = w->now + llround(naive_reduction_fs(w->options, w->streams, cell->reduced) * slowness(w, rank));
     if (step + 1 < w->steps) {
         push(w, (event_t){.at = end, .kind = ENTER, .which = number + w->ranks});
     } else {
