@@ -52,13 +52,13 @@ SMALL_RANKS_MAX, LONG, VERY_LONG = 1000, 1 << 20, 8 << 20
 
 
 def search(rows: Sequence[Row], profile: str, start: dict[str, float], steps: Sequence[float] = (1.5, 1.2, 1.08, 1.03),
-           report: Callable[[str], None] = print, packets: int = 4, **fixed: float) -> dict[str, float]:
+           report: Callable[[str], None] = print, **fixed: float) -> dict[str, float]:
     """The parameters in `start`, fitted to rows by coordinate descent.
 
     Each parameter in turn is multiplied or divided by a step while the mean of |log(predicted / measured)| decreases.
     """
     def error(values: dict[str, float]) -> float:
-        times = predict_all(rows, profile, packets, **fixed, **values)
+        times = predict_all(rows, profile, 4, **fixed, **values)
         return sum(abs(math.log(time / row.median)) for time, row in zip(times, rows)) / len(rows)
 
     values, best = dict(start), error(start)
@@ -87,4 +87,4 @@ def fit(rows: Iterable[Row], profile: str) -> dict[str, float]:
     values = search([row for row in small if row.size >= VERY_LONG], profile, RATES, **LINKS, **SOFTWARE)
     values.update(search([row for row in small if row.size < VERY_LONG], profile, SOFTWARE, **LINKS, **values))
     long = [row for row in fitted if row not in small and row.size >= LONG]
-    return {**values, **search(long, profile, LINKS, (1.2, 1.08, 1.03), packets=PACKETS, **values)}
+    return {**values, **search(long, profile, LINKS, (1.2, 1.08, 1.03), **values)}
