@@ -1,6 +1,7 @@
 /*
  * Checks the emulator against its model: packets over idle routes, over a link that several flows share, in both
- * directions at once, and over all links at once. Each time is compared with the one that the model yields.
+ * directions at once, and over all links at once. Each time is compared with the one that the model yields. If nodes do
+ * not forward, only neighbours send to each other.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -58,9 +59,10 @@ static int node_away(const trv_torus_t *torus, int hops)
 
 static int check_route(const check_t *check, int to, int hops, uint32_t bytes)
 {
+    const tb_flow_t flow = {0, to, 1, tn_port(&check->network->torus, 0, to)};
     double time_ns[ROUNDS], theory_ns = hops * check->network->latency_ns + transmission_ns(check, bytes);
     for (int i = -1; i < ROUNDS; i++) { /* the first round warms the machine's caches and does not count */
-        int code = trv_testbed_ping_pong(&check->probe, 0, to, bytes, theory_ns + TIMEOUT_NS, &time_ns[i < 0 ? 0 : i]);
+        int code = trv_testbed_ping_pong(&check->probe, &flow, bytes, theory_ns + TIMEOUT_NS, &time_ns[i < 0 ? 0 : i]);
         if (code < 0)
             return code;
     }
@@ -71,8 +73,10 @@ static int check_route(const check_t *check, int to, int hops, uint32_t bytes)
 
 static int check_routes(const check_t *check)
 {
+    const tb_network_t *network = check->network;
+    const int hops_max = network->no_forwarding ? 1 : network->torus.ranks;
     int code = TRV_OK, to;
-    for (int hops = 1; code == TRV_OK && (to = node_away(&check->network->torus, hops)) >= 0; hops++) {
+    for (int hops = 1; code == TRV_OK && hops <= hops_max && (to = node_away(&network->torus, hops)) >= 0; hops++) {
         code = check_route(check, to, hops, SMALL);
         if (code == TRV_OK)
             code = check_route(check, to, hops, LARGE);
@@ -140,23 +144,24 @@ static int check_shared(const check_t *check)
 {
     const trv_torus_t *torus = &check->network->torus;
     tb_flow_t flow[SHARERS_MAX];
-    int sharer[SHARERS_MAX], farthest, to = tn_neighbour(torus, 0, trv_port(last_dimension(torus), 1));
-    int sharers = find_sharers(torus, to, sharer, &farthest);
+    const int port = trv_port(last_dimension(torus), 1), to = tn_neighbour(torus, 0, port);
+    int sharer[SHARERS_MAX] = {0}, farthest = 1;
+    int sharers = check->network->no_forwarding ? 1 : find_sharers(torus, to, sharer, &farthest);
     double wait = (farthest - 1) * check->network->latency_ns / transmission_ns(check, LARGE);
     int packets = BURST + (wait < 1000 ? (int)wait : 1000);
     for (int i = 0; i < sharers; i++)
-        flow[i] = (tb_flow_t){sharer[i], to, packets};
+        flow[i] = (tb_flow_t){sharer[i], to, packets, port};
     int code = TRV_OK;
     for (int flows = 1; flows <= sharers && code == TRV_OK; flows++)
         code = check_flows(check, (tb_test_t){.what = "flows on one link", .number = flows}, flow, flows, flows);
-    flow[1] = (tb_flow_t){to, 0, packets};
+    flow[1] = (tb_flow_t){to, 0, packets, tn_opposite(port)};
     if (code == TRV_OK)
         code = check_flows(check, (tb_test_t){.what = "flows in opposite directions", .number = 2}, flow, 2, 1);
     return code;
 }
 
 /* Measures all links at once: every node sends to all its neighbours. In a dimension of two nodes both ports lead to
- * the same neighbour, and both flows use one link. */
+ * the same neighbour, and both flows use one link, unless the address of a cable selects it. */
 static int check_all(const check_t *check)
 {
     const trv_torus_t *torus = &check->network->torus;
@@ -164,14 +169,31 @@ static int check_all(const check_t *check)
     int flows = 0;
     for (int node = 0; flow && node < torus->ranks; node++)
         for (int port = 0; port < 2 * torus->dims; port++) {
-            const int d = trv_port_dimension(port), size = torus->size[d];
-            const bool is_line = trv_torus_is_line(torus, d);
-            if (is_line ? tn_has_link(torus, node, port) : size > 2 || (size == 2 && trv_port_sign(port) > 0))
-                flow[flows++] = (tb_flow_t){node, tn_neighbour(torus, node, port), BURST};
+            const int d = trv_port_dimension(port);
+            const bool shared = torus->size[d] == 2 && !trv_torus_is_line(torus, d) && !check->network->no_forwarding;
+            if (trv_testbed_has_cable(torus, node, port) && !(shared && trv_port_sign(port) < 0))
+                flow[flows++] = (tb_flow_t){node, tn_neighbour(torus, node, port), BURST, port};
         }
     int code = flow ? check_flows(check, (tb_test_t){.what = "flows on all links", .number = flows}, flow, flows, 1)
                     : trv_fail_memory();
     free(flow);
+    return code;
+}
+
+/* Sends a packet over every cable. The system then knows the Ethernet address of each neighbour; it would drop packets
+ * of a burst that is sent before. */
+static int resolve_addresses(const check_t *check)
+{
+    const trv_torus_t *torus = &check->network->torus;
+    double time_ns;
+    int code = TRV_OK;
+    for (int i = 0; i < torus->ranks * 2 * torus->dims && code == TRV_OK; i++) {
+        const int node = i / (2 * torus->dims), port = i % (2 * torus->dims);
+        if (trv_port_sign(port) < 0 || !trv_testbed_has_cable(torus, node, port))
+            continue;
+        const tb_flow_t flow = {node, tn_neighbour(torus, node, port), 1, port};
+        code = trv_testbed_ping_pong(&check->probe, &flow, SMALL, check->network->latency_ns + TIMEOUT_NS, &time_ns);
+    }
     return code;
 }
 
@@ -180,10 +202,12 @@ int trv_testbed_check(const tb_network_t *network, tb_report_t *report, void *co
     check_t check = {.network = network, .report = report, .context = context};
     int code = trv_testbed_ask("reset", NULL);
     if (code == TRV_OK)
-        code = trv_testbed_probe_open(&check.probe, network->torus.ranks);
+        code = trv_testbed_probe_open(&check.probe, network);
     if (code < 0)
         return code;
-    code = check_routes(&check);
+    code = network->no_forwarding ? resolve_addresses(&check) : TRV_OK;
+    if (code == TRV_OK)
+        code = check_routes(&check);
     if (code == TRV_OK)
         code = check_shared(&check);
     if (code == TRV_OK)

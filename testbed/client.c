@@ -105,6 +105,8 @@ int trv_testbed_status(tb_status_t *status)
     status->network.bandwidth_bps = number(text, "bandwidth_bps");
     status->network.latency_ns = number(text, "latency_ns");
     status->network.ports = number(text, "ports") > 0;
+    status->network.no_forwarding = number(text, "no_forwarding") > 0;
+    status->network.management_bps = number(text, "management_bps");
     status->process = (int)number(text, "process");
     status->core = (int)number(text, "core");
     status->realtime = number(text, "realtime") > 0;
@@ -113,6 +115,7 @@ int trv_testbed_status(tb_status_t *status)
     status->link_bytes = (uint64_t)number(text, "link_bytes");
     status->dropped = (uint64_t)number(text, "dropped");
     status->misaddressed = (uint64_t)number(text, "misaddressed");
+    status->management_bytes = (uint64_t)number(text, "management_bytes");
     status->lateness_p50_ns = number(text, "lateness_p50_ns");
     status->lateness_p99_ns = number(text, "lateness_p99_ns");
     status->lateness_max_ns = number(text, "lateness_max_ns");

@@ -9,8 +9,7 @@
 #include "testbed/emulator/names.h"
 #include "testbed/emulator/torusnet.h"
 
-#define TABLE   100 /* routing table of port p: TABLE + p */
-#define OPTIONS " initcwnd 200 initrwnd 200 rto_min 3s\n"
+#define TABLE 100 /* routing table of port p: TABLE + p */
 
 void trv_testbed_write_address(FILE *out, unsigned address)
 {
@@ -38,7 +37,7 @@ static void write_card(FILE *out, int node, int port)
     write_device(out, port);
     fputs(" mtu 9000 txqueuelen 20000 up\nroute add " TB_PORTS_NETWORK, out);
     write_device(out, port);
-    fprintf(out, " table %d" OPTIONS "rule add from ", TABLE + port);
+    fprintf(out, " table %d " TB_TCP_OPTIONS "\nrule add from ", TABLE + port);
     trv_testbed_write_address(out, address_of(node, port));
     fprintf(out, " lookup %d\n", TABLE + port);
 }
@@ -51,7 +50,7 @@ static void write_route(FILE *out, int node, unsigned to, int bits, int port)
     write_device(out, port);
     fputs(" src ", out);
     trv_testbed_write_address(out, address_of(node, port));
-    fputs(OPTIONS, out);
+    fputs(" " TB_TCP_OPTIONS "\n", out);
 }
 
 /* All cards of a node share one route, except for those cards that another route leads to. */
@@ -71,7 +70,7 @@ static void write_routes(FILE *out, const trv_torus_t *torus, int node)
 void trv_testbed_write_ports(FILE *out, const trv_torus_t *torus, int node)
 {
     for (int port = 0; port < 2 * torus->dims; port++)
-        if (torus->size[trv_port_dimension(port)] > 1 && tn_has_link(torus, node, port))
+        if (trv_testbed_has_cable(torus, node, port))
             write_card(out, node, port);
     write_routes(out, torus, node);
 }

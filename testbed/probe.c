@@ -17,22 +17,25 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "testbed/emulator/names.h"
-#include "testbed/testbed.h"
+#include "testbed/emulator/torusnet.h"
 
 #define PORT         7077
 #define BUFFER_BYTES (64 << 20)
 
-static struct sockaddr_in address_of(int node)
+/* The address of a node in the torus or, if nodes do not forward, at one of its ports. */
+static struct sockaddr_in address_of(const tb_network_t *network, int node, int port)
 {
-    return (struct sockaddr_in){.sin_family = AF_INET,
-                                .sin_port = htons(PORT),
-                                .sin_addr.s_addr = htonl(TB_TORUS_PREFIX + 1 + (unsigned)node)};
+    const unsigned address = network->no_forwarding ? trv_testbed_cable_address(&network->torus, node, port)
+                                                    : TB_TORUS_PREFIX + 1 + (unsigned)node;
+    return (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(PORT), .sin_addr.s_addr = htonl(address)};
 }
 
 /* Opens the socket of a node. This process must have entered the node's network. */
-static int open_socket(int node)
+static int open_socket(const tb_network_t *network, int node)
 {
-    struct sockaddr_in address = address_of(node);
+    struct sockaddr_in address = address_of(network, node, 0);
+    if (network->no_forwarding)
+        address.sin_addr.s_addr = htonl(INADDR_ANY);
     int buffer_bytes = BUFFER_BYTES, made = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (made < 0 || bind(made, (struct sockaddr *)&address, sizeof address) != 0) {
         if (made >= 0)
@@ -44,13 +47,13 @@ static int open_socket(int node)
     return made;
 }
 
-static int open_all(tb_probe_t *probe, int nodes)
+static int open_all(tb_probe_t *probe)
 {
-    for (int node = 0; node < nodes; node++) {
+    for (int node = 0; node < probe->network->torus.ranks; node++) {
         char name[32];
         snprintf(name, sizeof name, TB_NODE, node);
         int code = trv_testbed_enter_network(name);
-        int made = code < 0 ? code : open_socket(node);
+        int made = code < 0 ? code : open_socket(probe->network, node);
         if (made < 0)
             return made;
         probe->socket[probe->nodes++] = made;
@@ -58,16 +61,16 @@ static int open_all(tb_probe_t *probe, int nodes)
     return TRV_OK;
 }
 
-int trv_testbed_probe_open(tb_probe_t *probe, int nodes)
+int trv_testbed_probe_open(tb_probe_t *probe, const tb_network_t *network)
 {
     int own = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC);
-    *probe = (tb_probe_t){.socket = calloc((size_t)nodes, sizeof *probe->socket)};
+    *probe = (tb_probe_t){network, .socket = calloc((size_t)network->torus.ranks, sizeof *probe->socket)};
     if (own < 0 || !probe->socket) {
         if (own >= 0)
             close(own);
         return trv_fail_memory();
     }
-    int code = open_all(probe, nodes);
+    int code = open_all(probe);
     if (setns(own, CLONE_NEWNET) != 0)
         code = trv_fail(TRV_ERR_STATE, "returning from the nodes failed: %s", strerror(errno));
     close(own);
@@ -86,12 +89,13 @@ void trv_testbed_probe_close(tb_probe_t *probe)
 
 /* ---- Sending and receiving --------------------------------------------------------------------------------------- */
 
-static int send_one(const tb_probe_t *probe, int from, int to, uint32_t bytes)
+static int send_one(const tb_probe_t *probe, const tb_flow_t *flow, uint32_t bytes)
 {
     static const unsigned char data[1 << 16];
-    struct sockaddr_in address = address_of(to);
-    if (sendto(probe->socket[from], data, bytes - TB_HEADER_BYTES, 0, (struct sockaddr *)&address, sizeof address) < 0)
-        return trv_fail(TRV_ERR_STATE, "node %d cannot send: %s", from, strerror(errno));
+    struct sockaddr_in address = address_of(probe->network, flow->to, tn_opposite(flow->port));
+    if (sendto(probe->socket[flow->from], data, bytes - TB_HEADER_BYTES, 0, (struct sockaddr *)&address,
+               sizeof address) < 0)
+        return trv_fail(TRV_ERR_STATE, "node %d cannot send: %s", flow->from, strerror(errno));
     return TRV_OK;
 }
 
@@ -131,13 +135,15 @@ static int receive(struct pollfd *wait, const int *packets, int sockets, double 
                          : TRV_OK;
 }
 
-int trv_testbed_ping_pong(const tb_probe_t *probe, int from, int to, uint32_t bytes, double timeout_ns, double *time_ns)
+int trv_testbed_ping_pong(const tb_probe_t *probe, const tb_flow_t *flow, uint32_t bytes, double timeout_ns,
+                          double *time_ns)
 {
     const int one = 1;
+    const tb_flow_t back = {flow->to, flow->from, flow->packets, tn_opposite(flow->port)};
     double begin_ns = trv_now_ns();
     for (int turn = 0; turn < 2; turn++) {
-        struct pollfd wait = {.fd = probe->socket[turn ? from : to], .events = POLLIN};
-        int code = send_one(probe, turn ? to : from, turn ? from : to, bytes);
+        struct pollfd wait = {.fd = probe->socket[turn ? flow->from : flow->to], .events = POLLIN};
+        int code = send_one(probe, turn ? &back : flow, bytes);
         if (code == TRV_OK)
             code = receive(&wait, &one, 1, timeout_ns);
         if (code < 0)
@@ -154,7 +160,7 @@ static int send_all(const tb_probe_t *probe, const tb_flow_t *flow, int flows, u
         more = 0;
         for (int i = 0; i < flows && code == TRV_OK; i++)
             if (packet < flow[i].packets) {
-                code = send_one(probe, flow[i].from, flow[i].to, bytes);
+                code = send_one(probe, &flow[i], bytes);
                 more = 1;
             }
     }

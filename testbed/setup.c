@@ -25,36 +25,40 @@
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
 
-static int write_file(const char *path, void (*write_to)(FILE *out, const trv_network_t *network),
-                      const trv_network_t *network)
+static int write_file(const char *path, void (*write_to)(FILE *out, const void *what), const void *what)
 {
     FILE *out = fopen(path, "we");
     if (out)
-        write_to(out, network);
+        write_to(out, what);
     if (!out || fclose(out) != 0)
         return trv_fail(TRV_ERR_STATE, "%s cannot be written: %s", path, strerror(errno));
     return TRV_OK;
 }
 
-static void write_nodes(FILE *out, const trv_network_t *network) { fprintf(out, "%d\n", network->torus.ranks); }
+static void write_nodes(FILE *out, const void *nodes) { fprintf(out, "%d\n", *(const int *)nodes); }
 
-static void write_hosts(FILE *out, const trv_network_t *network)
+static void write_hosts(FILE *out, const void *what)
 {
+    const tb_network_t *network = what;
     fputs("127.0.0.1 localhost\n", out);
-    trv_testbed_write_address(out, TB_MANAGEMENT_PREFIX + 1);
-    fputs(" " TB_HEAD "\n", out);
+    if (!network->no_forwarding) {
+        trv_testbed_write_address(out, TB_MANAGEMENT_PREFIX + 1);
+        fputs(" " TB_HEAD "\n", out);
+    }
     for (int i = 0; i < network->torus.ranks; i++) {
-        trv_testbed_write_address(out, TB_MANAGEMENT_PREFIX + 2 + (unsigned)i);
+        trv_testbed_write_address(out, trv_testbed_address(network, i));
         fprintf(out, " " TB_NODE "\n", i);
     }
 }
 
-static void write_topology(FILE *out, const trv_network_t *network)
+static void write_topology(FILE *out, const void *what)
 {
+    const trv_network_t *network = what;
     const trv_torus_t *torus = &network->torus;
     trv_topology_t topology = {.torus = *torus,
                                .slow_links = network->slow_links,
                                .slow_link = (trv_slow_link_t *)(uintptr_t)network->slow_link,
+                               .no_forwarding = network->no_forwarding,
                                .count = torus->ranks};
     char(*name)[16] = calloc((size_t)torus->ranks, sizeof *name);
     topology.coordinate = calloc((size_t)torus->ranks, sizeof *topology.coordinate);
@@ -73,8 +77,9 @@ static void write_topology(FILE *out, const trv_network_t *network)
 
 /* Writes a rules file without rules in which no dimension has a shared path: only links limit the bandwidth, not the
  * interface of a node. */
-static void write_paths(FILE *out, const trv_network_t *network)
+static void write_paths(FILE *out, const void *what)
 {
+    const trv_network_t *network = what;
     char torus[TRV_TORUS_TEXT_MAX];
     fprintf(out, "{\"rule_file_version\": 1,\n \"paths\": {\"torus\": \"%s\", \"shared_paths\": [",
             trv_torus_format(&network->torus, torus, sizeof torus));
@@ -114,7 +119,8 @@ static int read_now(const tb_network_t *network, trv_network_t *now, trv_slow_li
     *link = calloc((size_t)network->torus.ranks * TRV_PORTS_MAX, sizeof **link);
     if (*link)
         *now = (trv_network_t){TRV_NETWORK, .torus = network->torus,
-                               .slow_links = read_links(lines, network->bandwidth_bps, *link), .slow_link = *link};
+                               .slow_links = read_links(lines, network->bandwidth_bps, *link), .slow_link = *link,
+                               .no_forwarding = network->no_forwarding};
     free(lines);
     return *link ? TRV_OK : trv_fail_memory();
 }
@@ -124,7 +130,7 @@ int trv_testbed_check_rows(const tb_network_t *network)
     trv_network_t now;
     trv_slow_link_t *link = NULL;
     int code = read_now(network, &now, &link);
-    if (code == TRV_OK)
+    if (code == TRV_OK && !network->no_forwarding)
         code = trv_network_check(&now);
     free(link);
     return code;
@@ -143,8 +149,20 @@ int trv_testbed_prepare_job(const tb_network_t *network)
 
 /* ---- Namespaces -------------------------------------------------------------------------------------------------- */
 
-static int create_namespaces(const trv_torus_t *torus)
+/* The management network on which the launchers of MPI start their daemons. */
+static void write_bridge(FILE *out, int nodes)
 {
+    fputs("link add " TB_BRIDGE " type bridge\nlink set " TB_BRIDGE " up\naddr add ", out);
+    trv_testbed_write_address(out, TB_MANAGEMENT_PREFIX + 1);
+    fputs("/16 dev " TB_BRIDGE "\n", out);
+    for (int i = 0; i < nodes; i++)
+        fprintf(out, "link add m%d type veth peer name mgmt netns " TB_NODE "\nlink set m%d master " TB_BRIDGE " up\n",
+                i, i, i);
+}
+
+static int create_namespaces(const tb_network_t *network)
+{
+    const trv_torus_t *torus = &network->torus;
     tb_batch_t batch;
     if (!trv_testbed_begin_batch(&batch))
         return trv_fail_memory();
@@ -154,19 +172,28 @@ static int create_namespaces(const trv_torus_t *torus)
     int code = trv_testbed_run_batch(&batch, NULL);
     if (code < 0 || !trv_testbed_begin_batch(&batch))
         return code < 0 ? code : trv_fail_memory();
-    fputs("link set lo up\nlink add " TB_BRIDGE " type bridge\nlink set " TB_BRIDGE " up\naddr add ", batch.out);
-    trv_testbed_write_address(batch.out, TB_MANAGEMENT_PREFIX + 1);
-    fputs("/16 dev " TB_BRIDGE "\n", batch.out);
-    for (int i = 0; i < torus->ranks; i++)
-        fprintf(batch.out,
-                "link add m%d type veth peer name mgmt netns " TB_NODE "\nlink set m%d master " TB_BRIDGE " up\n", i, i,
-                i);
+    fputs("link set lo up\n", batch.out);
+    if (!network->no_forwarding)
+        write_bridge(batch.out, torus->ranks);
     return trv_testbed_run_batch(&batch, TB_HEAD);
 }
 
-/* Sets a node's addresses and routes, after the emulator has made its devices. Windows are large from the start, and
+/* Writes a node's addresses and routes, after the emulator has made its devices. Windows are large from the start, and
  * retransmission timeouts exceed the time that any queue here takes, so that TCP behaves as on a network without
  * loss. */
+static void write_addresses(FILE *out, const tb_network_t *network, int node)
+{
+    fputs("addr add ", out);
+    trv_testbed_write_address(out, trv_testbed_address(network, node));
+    fputs("/16 dev mgmt\nlink set mgmt up\naddr add ", out);
+    trv_testbed_write_address(out, TB_TORUS_PREFIX + 1 + (unsigned)node);
+    fputs("/16 dev " TB_TUN " noprefixroute\nlink set " TB_TUN
+          " mtu 9000 txqueuelen 20000 up\nroute add " TB_TORUS_NETWORK " dev " TB_TUN " " TB_TCP_OPTIONS "\n",
+          out);
+    if (network->ports)
+        trv_testbed_write_ports(out, &network->torus, node);
+}
+
 static int set_addresses(const tb_network_t *network, int node)
 {
     char name[32];
@@ -174,16 +201,11 @@ static int set_addresses(const tb_network_t *network, int node)
     snprintf(name, sizeof name, TB_NODE, node);
     if (!trv_testbed_begin_batch(&batch))
         return trv_fail_memory();
-    fputs("link set lo up\naddr add ", batch.out);
-    trv_testbed_write_address(batch.out, TB_MANAGEMENT_PREFIX + 2 + (unsigned)node);
-    fputs("/16 dev mgmt\nlink set mgmt up\naddr add ", batch.out);
-    trv_testbed_write_address(batch.out, TB_TORUS_PREFIX + 1 + (unsigned)node);
-    fputs("/16 dev " TB_TUN " noprefixroute\nlink set " TB_TUN
-          " mtu 9000 txqueuelen 20000 up\nroute add " TB_TORUS_NETWORK " dev " TB_TUN
-          " initcwnd 200 initrwnd 200 rto_min 3s\n",
-          batch.out);
-    if (network->ports)
-        trv_testbed_write_ports(batch.out, &network->torus, node);
+    fputs("link set lo up\n", batch.out);
+    if (network->no_forwarding)
+        trv_testbed_write_cables(batch.out, network, node);
+    else
+        write_addresses(batch.out, network, node);
     return trv_testbed_run_batch(&batch, name);
 }
 
@@ -203,6 +225,7 @@ static void set_kernel(void)
         {"ipv6/conf/default/disable_ipv6", "1"},
         {"ipv4/tcp_rmem", "4096 4194304 16777216"},
         {"ipv4/tcp_wmem", "4096 4194304 16777216"},
+        {"ipv4/ip_forward", "0"},         /* the emulator forwards, or nothing does */
         {"ipv4/conf/all/rp_filter", "0"}, /* packets may arrive by one port and be answered by another */
         {"ipv4/conf/default/rp_filter", "0"},
     };
@@ -245,11 +268,12 @@ static int set_kernels(const trv_torus_t *torus)
  * lock. */
 static void become_emulator(const tb_network_t *network, const char *emulator, int ready, int lock)
 {
-    char torus[TRV_TORUS_TEXT_MAX], bandwidth[48], latency[48];
+    char torus[TRV_TORUS_TEXT_MAX], bandwidth[48], latency[48], management[48];
     sigset_t none;
     sigemptyset(&none);
     snprintf(bandwidth, sizeof bandwidth, "%.9fGb/s", network->bandwidth_bps / 1e9);
     snprintf(latency, sizeof latency, "%.0fns", network->latency_ns);
+    snprintf(management, sizeof management, "%.9fGb/s", network->management_bps / 1e9);
     trv_torus_format(&network->torus, torus, sizeof torus);
     int log = open(TB_LOG, O_WRONLY | O_CREAT | O_TRUNC, 0600), nothing = open("/dev/null", O_RDONLY);
     if (log < 0 || nothing < 0 || trv_testbed_enter_network(TB_HEAD) < 0)
@@ -262,7 +286,11 @@ static void become_emulator(const tb_network_t *network, const char *emulator, i
     dup2(log, STDERR_FILENO);
     sigprocmask(SIG_SETMASK, &none, NULL);
     fcntl(lock, F_SETFD, FD_CLOEXEC);
-    execl(emulator, "trivance-torusnet", torus, bandwidth, latency, network->ports ? TB_WITH_PORTS : NULL, NULL);
+    execl(emulator, "trivance-torusnet", torus, bandwidth, latency,
+          network->ports           ? TB_WITH_PORTS
+          : network->no_forwarding ? TB_WITH_CABLES
+                                   : NULL,
+          network->management_bps > 0 ? management : NULL, NULL);
     dprintf(STDERR_FILENO, "%s cannot be started: %s\n", emulator, strerror(errno));
     _exit(127);
 }
@@ -312,12 +340,12 @@ static int check_names(const trv_torus_t *torus)
 static int make(const tb_network_t *network, const char *emulator, int lock)
 {
     const trv_torus_t *torus = &network->torus;
-    const trv_network_t whole = {TRV_NETWORK, .torus = *torus};
-    int code = write_file(TB_NODES, write_nodes, &whole);
+    const trv_network_t whole = {TRV_NETWORK, .torus = *torus, .no_forwarding = network->no_forwarding};
+    int code = write_file(TB_NODES, write_nodes, &torus->ranks);
     if (code == TRV_OK)
-        code = create_namespaces(torus);
+        code = create_namespaces(network);
     if (code == TRV_OK)
-        code = write_file(TB_HOSTS, write_hosts, &whole);
+        code = write_file(TB_HOSTS, write_hosts, network);
     if (code == TRV_OK)
         code = write_file(TB_TOPOLOGY, write_topology, &whole);
     if (code == TRV_OK)

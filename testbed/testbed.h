@@ -20,6 +20,8 @@ typedef struct tb_network {
     trv_torus_t torus;
     double bandwidth_bps, latency_ns; /* of a link; of a hop */
     bool ports;                       /* a node also has a network card for each of its links */
+    bool no_forwarding;               /* a node has only these, and each of its links is a cable of its own */
+    double management_bps;            /* of the network that joins nodes that do not forward; 0: there is none */
 } tb_network_t;
 
 /* possible.c. TRV_ERR_UNSUPPORTED: the caller is not root; the machine does not permit namespaces or TUN devices, or
@@ -37,7 +39,7 @@ int trv_testbed_up(const tb_network_t *network, const char *emulator);
 int trv_testbed_prepare_job(const tb_network_t *network);
 
 /* TRV_ERR_UNSUPPORTED if cut links split a row in two: packets between its parts are lost, so a job on all nodes would
- * wait for ever. */
+ * wait for ever. Nodes that do not forward send no such packets. */
 int trv_testbed_check_rows(const tb_network_t *network);
 
 /* Ends every process in the testbed's namespaces, and removes them and all files, also those of an incomplete testbed.
@@ -50,6 +52,17 @@ void trv_testbed_write_address(FILE *out, unsigned address);
 /* Writes the commands of iproute2 for one node. */
 void trv_testbed_write_ports(FILE *out, const trv_torus_t *torus, int node);
 
+/* ---- cables.c: the interfaces of nodes that do not forward ------------------------------------------------------- */
+
+/* The address at which the other nodes reach a node: in the management network or, if there is none, on the node's first
+ * cable, where only a neighbour reaches it. */
+unsigned trv_testbed_address(const tb_network_t *network, int node);
+bool trv_testbed_has_cable(const trv_torus_t *torus, int node, int port);
+/* The address of a node on the cable at a port. */
+unsigned trv_testbed_cable_address(const trv_torus_t *torus, int node, int port);
+/* Writes the commands of iproute2 for one node. */
+void trv_testbed_write_cables(FILE *out, const tb_network_t *network, int node);
+
 /* ---- client.c: requests to the emulator -------------------------------------------------------------------------- */
 
 typedef struct tb_status {
@@ -57,7 +70,7 @@ typedef struct tb_status {
     int process, core;    /* of the emulator; core -1: the machine has only one */
     bool realtime;
     double seconds; /* time since the counts were reset */
-    uint64_t packets, link_bytes, dropped, misaddressed;
+    uint64_t packets, link_bytes, dropped, misaddressed, management_bytes;
     double lateness_p50_ns, lateness_p99_ns, lateness_max_ns;
 } tb_status_t;
 
@@ -68,8 +81,7 @@ int trv_testbed_status(tb_status_t *status);
  * it. */
 int trv_testbed_ask(const char *request, char **answer);
 
-/* ---- processes.c: the processes in the namespaces
- * ----------------------------------------------------------------- */
+/* ---- processes.c: the processes in the namespaces ---------------------------------------------------------------- */
 
 /* Ends all processes in the namespaces of the nodes and, if asked for, of the head: by SIGTERM first, then by SIGKILL.
  * 0, or TRV_ERR_STATE if one does not end. */

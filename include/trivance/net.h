@@ -21,7 +21,8 @@
  * in the same order, as MPI requires. Non-blocking collectives of different communicators may be started in any order.
  *
  * Progress: any call that tests or waits makes progress on all operations that this process has started, by any thread.
- * Between such calls nothing progresses except what the provider does asynchronously.
+ * Between such calls nothing progresses except what the provider does asynchronously. Where hosts do not forward
+ * (docs/small-clusters.md), a thread of each process relays messages between other ranks.
  *
  * Threads: any function may be called by any number of threads at the same time, except that a request, a plan, or a
  * communicator is not freed while another thread uses it; that one request or plan is tested and waited for by one

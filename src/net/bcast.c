@@ -41,7 +41,7 @@ int trv_bcast_advance(trv_bcast_t *bcast)
     trv_net_t *net = bcast->comm->net;
     int rc = 1;
     if (!bcast->arrived) {
-        bcast->awaited_rank = bcast->up.op.peer;
+        bcast->awaited_rank = bcast->up.peer;
         rc = trv_flow_test(net, &bcast->up);
         if (rc <= 0)
             return rc;
@@ -55,7 +55,7 @@ int trv_bcast_advance(trv_bcast_t *bcast)
     }
     rc = 1;
     for (int i = 0; rc > 0 && i < bcast->children; i++) {
-        bcast->awaited_rank = bcast->down[i].op.peer;
+        bcast->awaited_rank = bcast->down[i].peer;
         rc = trv_flow_test(net, &bcast->down[i]);
     }
     return rc;

@@ -63,7 +63,7 @@ static int channel_post(trv_channel_t *channel, int slot, bool sends, int peer, 
     op->bytes = bytes;
     op->fragment_bytes = comm->net->fragment;
     op->region = channel_region(channel, data);
-    return trv_fabric_post(comm->net->fabric, op);
+    return trv_net_post(comm->net, op);
 }
 
 static int channel_send(void *context, int base, int slot, int peer, int tag, const void *data, size_t bytes)

@@ -47,7 +47,7 @@ static int choice_make(const trv_net_entry_t *entry, const trv_network_t *networ
 
 void trv_net_choose(const trv_net_entry_t *entry, trv_decision_t *decision)
 {
-    const trv_network_t network = {TRV_NETWORK, .torus = entry->comm->torus};
+    const trv_network_t network = trv_comm_network(entry->comm);
     trv_choice_t choice = {.on_nodes = false};
     const int rc = choice_make(entry, &network, &choice);
     trv_decision_make(decision, rc, &choice, &network, entry->collective, root_of(entry));

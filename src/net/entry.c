@@ -129,7 +129,7 @@ static int decision_apply(trv_net_entry_t *entry)
         return trv_net_break(entry->comm->net, rc);
     if (decision->code < 0)
         return TRV_OK;
-    const trv_network_t network = {TRV_NETWORK, .torus = entry->comm->torus};
+    const trv_network_t network = trv_comm_network(entry->comm);
     rc = trv_schedule_create_on(&entry->owned_schedule, &network, decision->full_name, entry->collective, entry->root);
     entry->schedule = entry->owned_schedule;
     return rc < 0 ? trv_net_break(entry->comm->net, rc) : TRV_OK;

@@ -48,8 +48,6 @@ static trv_fabric_op_t credit_op(trv_flow_t *flow, int peer, bool sends)
 /* The kinds of communication that are counted separately. */
 typedef enum kind { MESSAGES, DECISIONS, RUNS, KINDS } kind_t;
 
-static kind_t kind_of(const trv_fabric_op_t *op) { return op->tag & TRV_TAG_COLLECTIVE ? DECISIONS : MESSAGES; }
-
 /* Returns the state of one kind of communication with the peer; NULL if memory is exhausted. */
 static trv_flow_t *flow_find(trv_net_t *net, int peer, kind_t kind)
 {
@@ -90,7 +88,7 @@ static int flow_count_received(trv_net_t *net, trv_flow_t *flow, int peer, unsig
     credit->op = credit_op(flow, peer, true);
     credit->next = flow->credit;
     flow->credit = credit;
-    return trv_fabric_post(net->fabric, &credit->op);
+    return trv_net_post(net, &credit->op);
 }
 
 /* Receives the credits that have arrived. Returns 1 if the send or run with this number is within the window and may
@@ -101,7 +99,7 @@ static int flow_is_in_window(trv_net_t *net, trv_flow_t *flow, int peer, uint64_
     while (rc > 0 && flow->credits < flow->sent / HALF) {
         if (!flow->awaits_credit) {
             flow->arrival = credit_op(flow, peer, false);
-            rc = trv_fabric_post(net->fabric, &flow->arrival);
+            rc = trv_net_post(net, &flow->arrival);
             flow->awaits_credit = rc == TRV_OK;
         }
         if (flow->awaits_credit)
@@ -126,18 +124,20 @@ static uint64_t flow_count_sent(trv_net_t *net, int peer, kind_t kind, unsigned 
 
 int trv_flow_post(trv_net_t *net, trv_flow_op_t *op)
 {
-    op->number = op->op.sends ? flow_count_sent(net, op->op.peer, kind_of(&op->op), 1) : 0;
-    return op->op.sends && op->number == 0 ? trv_fail_memory() : trv_fabric_post(net->fabric, &op->op);
+    op->peer = op->op.peer;
+    op->kind = op->op.tag & TRV_TAG_COLLECTIVE ? DECISIONS : MESSAGES;
+    op->number = op->op.sends ? flow_count_sent(net, op->peer, op->kind, 1) : 0;
+    return op->op.sends && op->number == 0 ? trv_fail_memory() : trv_net_post(net, &op->op);
 }
 
 int trv_flow_test(trv_net_t *net, trv_flow_op_t *op)
 {
-    const int peer = op->op.peer;
+    const int peer = op->peer;
     int rc = trv_fabric_test(net->fabric, &op->op);
     if (rc <= 0 || (!op->op.sends && op->number > 0))
         return rc;
     pthread_mutex_lock(&net->flow_lock);
-    trv_flow_t *flow = flow_find(net, peer, kind_of(&op->op));
+    trv_flow_t *flow = flow_find(net, peer, op->kind);
     if (!flow)
         rc = trv_fail_memory();
     else if (op->op.sends)

@@ -9,6 +9,7 @@
  *     message.c      sends and receives
  *     bcast.c        broadcasts of decisions
  *     flow.c         flow control of messages, decisions and collectives with a root
+ *     relays.c       messages to ranks that are not neighbours, where hosts do not forward
  *     channel.c      the executor's transport
  *     choose.c       choice of the algorithm by rank 0
  *     entry.c        an operation signature on a communicator: its decision and its pool of prepared plans
@@ -16,7 +17,7 @@
  *     exchange.c     collectives whose sizes only some ranks know, as direct exchanges
  *     plan.c         plans
  *
- * Locks, in the order in which they are taken: net, request, entry, flow control, fabric, bootstrap.
+ * Locks, in the order in which they are taken: net, request, entry, flow control, relay, fabric, bootstrap.
  */
 #ifndef TRIVANCE_NET_INSIDE_H
 #define TRIVANCE_NET_INSIDE_H
@@ -54,6 +55,7 @@ enum {
 #define TRV_TAG_COLLECTIVE (UINT64_C(1) << (TRV_INNER_BITS - 1))
 #define TRV_TAG_PLAN       (UINT64_C(1) << (TRV_INNER_BITS - 2))
 #define TRV_TAG_CREDIT     (UINT64_C(1) << (TRV_INNER_BITS - 3)) /* above the callers' tags; + the kind of flow */
+#define TRV_TAG_RELAY      (TRV_TAG_CREDIT + 8) /* headers of relayed messages; + 1 and + 2: the messages */
 
 static inline uint64_t trv_collective_tag(bool plan, unsigned number)
 {
@@ -62,6 +64,8 @@ static inline uint64_t trv_collective_tag(bool plan, unsigned number)
 }
 
 /* ---- The net ----------------------------------------------------------------------------------------------------- */
+
+typedef struct trv_relay trv_relay_t;
 
 struct trv_net {
     int rank, ranks;
@@ -84,6 +88,7 @@ struct trv_net {
     atomic_uint comms; /* number of context ids assigned so far */
     pthread_mutex_t flow_lock;
     struct trv_flow **flow; /* per peer and kind of communication (flow.c) */
+    trv_relay_t *relay;     /* NULL: hosts forward */
 };
 
 struct trv_net_comm {
@@ -103,6 +108,13 @@ struct trv_net_comm {
 };
 
 static inline int trv_member(const trv_net_comm_t *comm, int rank) { return comm->member ? comm->member[rank] : rank; }
+
+/* The network of the ranks. Members that are not neighbours on the net's torus may be neighbours on that of a
+ * communicator: messages between them are relayed. */
+static inline trv_network_t trv_comm_network(const trv_net_comm_t *comm)
+{
+    return (trv_network_t){TRV_NETWORK, .torus = comm->torus, .no_forwarding = comm->net->relay != NULL};
+}
 
 static inline uint64_t trv_peer_tag(const trv_net_comm_t *comm, int peer, bool sends, uint64_t inner)
 {
@@ -164,6 +176,19 @@ void trv_request_clear(struct trv_net_request *request);
 /* Waits until an active request has ended, and calls `done`. */
 int trv_request_run(struct trv_net_request *request);
 
+/* ---- Relayed messages -------------------------------------------------------------------------------------------- */
+
+/* Posts an operation. A send to a rank that only others reach goes to the next rank on the route: its members `peer`,
+ * `port` and `tag` change. */
+int trv_net_post(trv_net_t *net, trv_fabric_op_t *op);
+/* Passes messages of others on; does nothing if hosts forward. */
+void trv_relay_advance(trv_net_t *net);
+/* Called after the fabric has been opened, if trv_fabric_relays. Starts a thread. */
+int trv_relay_start(trv_net_t *net);
+/* Ends the thread. trv_relay_free frees the relay, after trv_fabric_end. */
+void trv_relay_stop(trv_net_t *net);
+void trv_relay_free(trv_net_t *net);
+
 /* ---- Flow control ------------------------------------------------------------------------------------------------ */
 
 typedef struct trv_flow trv_flow_t;
@@ -171,6 +196,7 @@ typedef struct trv_flow trv_flow_t;
 /* An operation under flow control. */
 typedef struct trv_flow_op {
     trv_fabric_op_t op;
+    int peer, kind;  /* set by trv_flow_post, because a relayed message has another peer and tag in `op` */
     uint64_t number; /* send: sequence number to this peer; receive: 1 once it has been counted */
 } trv_flow_op_t;
 

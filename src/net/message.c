@@ -22,7 +22,7 @@ static int message_advance(struct trv_net_request *request)
 static void message_describe(const struct trv_net_request *request, char *text, size_t size)
 {
     const message_t *message = (const message_t *)request;
-    snprintf(text, size, "its peer is rank %d", message->op.op.peer);
+    snprintf(text, size, "its peer is rank %d", message->op.peer);
 }
 
 static void message_clear(struct trv_net_request *request)

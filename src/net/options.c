@@ -2,11 +2,7 @@
  * Settings of a net. Options of trv_net_init take precedence over the environment, which launchers set (torchrun,
  * `trivance launch`), and the environment takes precedence over PMIx.
  */
-#include <arpa/inet.h>
-#include <ifaddrs.h>
 #include <limits.h>
-#include <net/if.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +12,7 @@
 #include "base/error.h"
 #include "net/inside.h"
 #include "bootstrap/pmix/pmix.h"
+#include "bootstrap/tcp/interfaces.h"
 #include "base/text/parse.h"
 
 enum { BOOTSTRAP_BYTES = 1024, RANKS_MAX = 1 << TRV_RANKS_BITS };
@@ -131,8 +128,9 @@ static int environment_read(trv_net_t *net, const trv_net_options_t *options, tr
         return trv_fail(TRV_ERR_ARGUMENT, "MASTER_ADDR has more than 255 characters");
     snprintf(address, 256, "%s", host);
     int rc = net->ranks == 1 ? TRV_OK : port_read(net, options, &bootstrap->port);
+    bootstrap->relays = secret && *secret;
     if (rc == TRV_OK)
-        key_derive(net, secret && *secret ? secret : NULL, bootstrap, bootstrap->secret);
+        key_derive(net, bootstrap->relays ? secret : NULL, bootstrap, bootstrap->secret);
     return rc;
 }
 
@@ -140,18 +138,9 @@ static int environment_read(trv_net_t *net, const trv_net_options_t *options, tr
  * loopback. */
 static void address_find(char address[256])
 {
-    struct ifaddrs *list = NULL;
-    snprintf(address, 256, "127.0.0.1");
-    if (getifaddrs(&list) != 0)
-        return;
-    for (const struct ifaddrs *at = list; at; at = at->ifa_next) {
-        if (!at->ifa_addr || at->ifa_addr->sa_family != AF_INET || !(at->ifa_flags & IFF_UP) ||
-            (at->ifa_flags & IFF_LOOPBACK))
-            continue;
-        inet_ntop(AF_INET, &((const struct sockaddr_in *)(const void *)at->ifa_addr)->sin_addr, address, 256);
-        break;
-    }
-    freeifaddrs(list);
+    trv_host_interface_t interface[TRV_HOST_INTERFACES_MAX];
+    const int count = trv_host_interfaces(interface);
+    snprintf(address, 256, "%s", count > 0 ? interface[0].text : "127.0.0.1");
 }
 
 /* Opens the bootstrap on rank 0, so that it listens before its address is broadcast. */
@@ -330,6 +319,7 @@ int trv_net_read_options(trv_net_t *net, const trv_net_options_t *given, trv_boo
     bootstrap->address = address;
     bootstrap->listen_everywhere = options->listen_everywhere || net->settings.listen_everywhere;
     bootstrap->timeout_ns = net->start_timeout_ns;
+    bootstrap->relays = options->bootstrap_broadcast; /* the secret that rank 0 generates */
     if (options->bootstrap_broadcast)
         return bootstrap_by_broadcast(net, options, bootstrap, address, ranks_known, rc);
     if (!ranks_known)

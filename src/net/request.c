@@ -128,6 +128,7 @@ static int request_progress(struct trv_net_request *request, double until_ns, bo
     unsigned polls = 0;
     for (bool first = waits;; first = false) {
         const uint64_t now = first ? seen : trv_fabric_poll(net->fabric);
+        trv_relay_advance(net);
         pthread_mutex_lock(&request->lock);
         request_advance(request);
         *ended = request->ended;

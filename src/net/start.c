@@ -86,6 +86,7 @@ int trv_net_progress(trv_net_t *net)
     if (rc < 0)
         return rc;
     trv_fabric_poll(net->fabric);
+    trv_relay_advance(net);
     trv_requests_advance(net);
     return trv_net_check(net);
 }
@@ -200,6 +201,26 @@ static void shared_paths_log(const trv_net_t *net, const trv_torus_t *torus)
         net->log(net->log_context, line);
 }
 
+/* Hosts do not forward: messages to ranks that are not neighbours are relayed. */
+static int net_use_cables(trv_net_t *net)
+{
+    char line[TRV_REASON_MAX];
+    trv_torus_format(trv_fabric_torus(net->fabric), net->torus, sizeof net->torus);
+    snprintf(line, sizeof line,
+             "%s: the hosts of the torus %s do not forward; schedules use the cables between neighbours, and other "
+             "messages are relayed",
+             trv_fabric_no_route(net->fabric), net->torus);
+    if (net->rank == 0 && net->settings.info && net->log)
+        net->log(net->log_context, line);
+    snprintf(line, sizeof line,
+             "no cable joins rank 0 and rank %d, so that the ranks are a line instead of a ring; TRIVANCE_TORUS=%s "
+             "suppresses this message",
+             net->ranks - 1, net->torus);
+    if (net->rank == 0 && trv_fabric_is_opened(net->fabric) && net->log)
+        net->log(net->log_context, line);
+    return trv_relay_start(net);
+}
+
 static int net_open_fabric(trv_net_t *net, const trv_net_options_t *options)
 {
     const char *ports = options->ports ? options->ports : net->settings.ports,
@@ -213,6 +234,8 @@ static int net_open_fabric(trv_net_t *net, const trv_net_options_t *options)
                                    .coordinate = net->rank,
                                    .provider = *net->provider ? net->provider : NULL,
                                    .ports = ports && *ports ? ports : NULL,
+                                   .may_relay = true,
+                                   .torus_is_set = *net->torus != '\0',
                                    .local = *local ? local : NULL,
                                    .fail = fabric_failed,
                                    .wrong_length = message_length_wrong,
@@ -226,22 +249,34 @@ static int net_open_fabric(trv_net_t *net, const trv_net_options_t *options)
     atomic_store(&net->breakable, net->fabric);
     if (trv_bootstrap_has_failed(net->bootstrap)) /* perhaps before `breakable` was set */
         trv_fabric_break(net->fabric);
+    if (trv_fabric_relays(net->fabric)) {
+        rc = net_use_cables(net);
+        if (rc < 0)
+            return rc;
+    }
     if (net->settings.info && net->log) {
         char line[512], map[400];
+        const int relay = trv_bootstrap_relay(net->bootstrap);
+        if (relay > 0) {
+            snprintf(line, sizeof line, "rank %d is connected to rank 0 through rank %d", net->rank, relay);
+            net->log(net->log_context, line);
+        }
         trv_fabric_describe(net->fabric, map, sizeof map);
         snprintf(line, sizeof line, "rank %d sends %s (%s)", net->rank, map, trv_fabric_provider(net->fabric));
         net->log(net->log_context, line);
         if (net->rank == 0)
-            shared_paths_log(net, &fabric.torus);
+            shared_paths_log(net, trv_fabric_torus(net->fabric));
     }
     return TRV_OK;
 }
 
 static void net_destroy(trv_net_t *net)
 {
+    trv_relay_stop(net);
     atomic_store(&net->breakable, NULL);
     if (net->fabric)
         trv_fabric_end(net->fabric); /* pending operations may use the memory that is freed next */
+    trv_relay_free(net);
     trv_net_free_members(net);
     trv_flow_free(net);
     trv_bootstrap_close(net->bootstrap); /* until then its thread may break the fabric */

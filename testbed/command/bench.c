@@ -316,14 +316,14 @@ static int plan_jobs(const options_t *options, results_t *results)
                                  .collective = options->collective[i / MODES / MPIS % options->collectives],
                                  .rounds = options->iterations,
                                  .links = options->links};
-        job->network = (tb_network_t){*torus,
-                                      options->bandwidth_bps > 0 ? options->bandwidth_bps
-                                      : large                    ? 20e6
-                                                                 : 50e6,
-                                      options->latency_ns >= 0 ? options->latency_ns
-                                      : large                  ? 5e6
-                                                               : 2e6,
-                                      options->ports};
+        job->network = (tb_network_t){.torus = *torus,
+                                      .bandwidth_bps = options->bandwidth_bps > 0 ? options->bandwidth_bps
+                                                       : large                    ? 20e6
+                                                                                  : 50e6,
+                                      .latency_ns = options->latency_ns >= 0 ? options->latency_ns
+                                                    : large                  ? 5e6
+                                                                             : 2e6,
+                                      .ports = options->ports};
         if (cli_links_finish(&job->links, torus, &job->slow_links) < 0)
             return cli_bad_last(options->command);
         job->word = options->word;

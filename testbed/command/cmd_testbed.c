@@ -22,18 +22,38 @@
 
 /* ---- The commands ------------------------------------------------------------------------------------------------ */
 
-enum { OPTION_BANDWIDTH = CLI_NO_LETTER, OPTION_LATENCY, OPTION_PORTS, OPTION_DOWN, OPTION_UP, OPTION_BOTH_WAYS };
+enum {
+    OPTION_BANDWIDTH = CLI_NO_LETTER,
+    OPTION_LATENCY,
+    OPTION_PORTS,
+    OPTION_NO_FORWARDING,
+    OPTION_NO_MANAGEMENT,
+    OPTION_MANAGEMENT,
+    OPTION_DOWN,
+    OPTION_UP,
+    OPTION_BOTH_WAYS
+};
 
 static const cli_option_t up_option[] =
     {{"bandwidth", OPTION_BANDWIDTH, "RATE", "bandwidth of a link in each direction (default 50Mb/s)", NULL},
      {"hop-latency", OPTION_LATENCY, "TIME", "latency of a link (default 2ms)", NULL},
      {"ports", OPTION_PORTS, NULL, "also give each node a network interface for each of its links, as fast as the link",
       NULL},
+     {"no-forwarding", OPTION_NO_FORWARDING, NULL,
+      "nodes wired port to port, which do not forward: an interface and a subnet for each cable, no routes to others, "
+      "and a slower management network",
+      NULL},
+     {"management-bandwidth", OPTION_MANAGEMENT, "RATE",
+      "of the management network, with --no-forwarding (default a twentieth of a link's)", NULL},
+     {"no-management", OPTION_NO_MANAGEMENT, NULL, "without that network: only neighbours reach each other", NULL},
      CLI_OPTIONS_END};
 static const cli_option_t set_option[] =
     {{"bandwidth", OPTION_BANDWIDTH, "RATE", "its new bandwidth", NULL},
      {"latency", OPTION_LATENCY, "TIME", "its new latency", NULL},
-     {"down", OPTION_DOWN, NULL, "cut it: its packets are lost until a job starts, which routes around it", NULL},
+     {"down", OPTION_DOWN, NULL,
+      "cut it: its packets are lost until a job starts, which routes around it; without forwarding, pull the cable: "
+      "the interfaces at both ends lose their carrier",
+      NULL},
      {"up", OPTION_UP, NULL, "restore it", NULL},
      {"both-ways", OPTION_BOTH_WAYS, NULL, "also the link in the opposite direction", NULL},
      CLI_OPTIONS_END};
@@ -45,14 +65,19 @@ const cli_option_t cli_testbed_format_option[] = {{"format", 'f', "F", "table (d
 static const cli_command_t up_command = {
     .name = "testbed up",
     .summary = "creates the nodes and starts the emulator",
-    .usage = "TORUS [--bandwidth=RATE] [--hop-latency=TIME] [--ports]",
+    .usage = "TORUS [--bandwidth=RATE] [--hop-latency=TIME] [--ports]\n"
+             "TORUS --no-forwarding [--management-bandwidth=RATE | --no-management] [OPTIONS]",
     .about =
         "Creates a node for every rank of the torus, each in a network namespace of its own, and starts the emulator "
-        "of the network. Needs root.",
+        "of the network. Needs root.\n\n"
+        "Without forwarding, the nodes are hosts whose ports are joined by cables: up0 (port +0) of a node to down0 "
+        "(port -0) of the next one. Only programs of libtrivance_net run there (testbed run --mpi=none), since an MPI "
+        "library sends from every node to every other one.",
     .option = up_option,
     .examples = "trivance testbed up 3x3\n"
                 "trivance testbed up 27 --bandwidth=20Mb/s --hop-latency=5ms\n"
-                "trivance testbed up 3x3 --ports\n",
+                "trivance testbed up 3x3 --ports\n"
+                "trivance testbed up 5 --no-forwarding\n",
 };
 static const cli_command_t down_command = {
     .name = "testbed down",
@@ -97,7 +122,7 @@ static const cli_command_t *const part[] = {&up_command,
 const cli_command_t cli_testbed_command = {
     .name = "testbed",
     .summary = "real jobs over a torus that is emulated on this machine",
-    .usage = "up TORUS [--bandwidth=RATE] [--hop-latency=TIME] [--ports]\n"
+    .usage = "up TORUS [--bandwidth=RATE] [--hop-latency=TIME] [--ports | --no-forwarding]\n"
              "run [--mpi=M] [--drop-in] [OPTIONS] -- PROGRAM [ARGUMENTS]\n"
              "check | status | down\n"
              "set link NODE:PORT|node NODE CHANGE…\n"
@@ -142,26 +167,74 @@ int cli_testbed_range(const char *command, double bandwidth_bps, double latency_
 
 /* ---- up and down ------------------------------------------------------------------------------------------------- */
 
+/* A management network is ten to a hundred times slower than the cables, for example 10 Gb/s beside 200 Gb/s. */
+#define MANAGEMENT_FRACTION (1.0 / 20)
+
+typedef struct up_options {
+    tb_network_t *network;
+    bool no_management;
+} up_options_t;
+
 static int take_up(void *context, int key)
 {
-    tb_network_t *network = context;
-    if (key == OPTION_PORTS)
-        return network->ports = true, TRV_OK;
-    return key == OPTION_BANDWIDTH ? trv_parse_rate_bps(optarg, &network->bandwidth_bps)
-                                   : trv_parse_latency_ns(optarg, &network->latency_ns);
+    up_options_t *options = context;
+    tb_network_t *network = options->network;
+    switch (key) {
+    case OPTION_PORTS: network->ports = true; return TRV_OK;
+    case OPTION_NO_FORWARDING: network->no_forwarding = true; return TRV_OK;
+    case OPTION_NO_MANAGEMENT: options->no_management = true; return TRV_OK;
+    case OPTION_MANAGEMENT: return trv_parse_rate_bps(optarg, &network->management_bps);
+    case OPTION_BANDWIDTH: return trv_parse_rate_bps(optarg, &network->bandwidth_bps);
+    default: return trv_parse_latency_ns(optarg, &network->latency_ns);
+    }
+}
+
+/* Checks which options are combined, and chooses the bandwidth of the management network. CLI_BAD after a message. */
+static int complete_up(const char *command, const up_options_t *options)
+{
+    tb_network_t *network = options->network;
+    if (network->ports && network->no_forwarding)
+        return cli_bad(command, "--ports cannot be combined with --no-forwarding, which gives each node an interface "
+                                "for each of its links, too; omit --ports");
+    if (!network->no_forwarding && (options->no_management || network->management_bps > 0))
+        return cli_bad(command, "--no-management and --management-bandwidth need --no-forwarding, for example "
+                                "`trivance testbed up 5 --no-forwarding --no-management`");
+    if (options->no_management && network->management_bps > 0)
+        return cli_bad(command, "--no-management and --management-bandwidth cannot be combined: the first omits the "
+                                "network that the second describes");
+    if (network->no_forwarding && !options->no_management && network->management_bps <= 0)
+        network->management_bps = network->bandwidth_bps * MANAGEMENT_FRACTION;
+    else if (network->management_bps > 0)
+        return cli_testbed_range(command, network->management_bps, network->latency_ns);
+    return CLI_OK;
 }
 
 /* Returns -1 to continue, else the exit code. */
 static int read_up(int argc, char **argv, tb_network_t *network)
 {
-    int code = cli_read_options(&up_command, argc, argv, take_up, network);
+    up_options_t options = {.network = network};
+    int code = cli_read_options(&up_command, argc, argv, take_up, &options);
     if (code >= 0)
         return code;
     if (argc - optind != 1)
         return cli_bad(argv[0], "expected one torus, for example `trivance testbed up 3x3`");
     if (trv_torus_parse(argv[optind], &network->torus) < 0)
         return cli_bad_last(argv[0]);
-    return cli_testbed_range(argv[0], network->bandwidth_bps, network->latency_ns) == CLI_OK ? -1 : CLI_BAD;
+    if (cli_testbed_range(argv[0], network->bandwidth_bps, network->latency_ns) != CLI_OK ||
+        complete_up(argv[0], &options) != CLI_OK)
+        return CLI_BAD;
+    return -1;
+}
+
+/* Prints what makes the testbed special. */
+static void print_kind(const tb_network_t *network)
+{
+    if (network->ports)
+        printf(", with an interface for each");
+    if (network->no_forwarding && network->management_bps > 0)
+        printf(", without forwarding, with a management network of %g Mb/s", network->management_bps / 1e6);
+    else if (network->no_forwarding)
+        printf(", without forwarding and without a management network");
 }
 
 static int up(int argc, char **argv)
@@ -175,10 +248,11 @@ static int up(int argc, char **argv)
         return CLI_BAD;
     if (trv_testbed_up(&network, emulator) < 0)
         return cli_bad_last(argv[0]);
-    printf("A torus %s of %d nodes is up: links of %g Mb/s and %g ms%s. `trivance testbed run -- PROGRAM` starts a "
-           "job.\n",
+    printf("A torus %s of %d nodes is up: links of %g Mb/s and %g ms",
            trv_torus_format(&network.torus, torus, sizeof torus), network.torus.ranks, network.bandwidth_bps / 1e6,
-           network.latency_ns / 1e6, network.ports ? ", with an interface for each" : "");
+           network.latency_ns / 1e6);
+    print_kind(&network);
+    printf(". `trivance testbed run %s-- PROGRAM` starts a job.\n", network.no_forwarding ? "--mpi=none " : "");
     return CLI_OK;
 }
 
@@ -200,15 +274,19 @@ static int down(int argc, char **argv)
 static void print_summary(const tb_status_t *status)
 {
     char torus[TRV_TORUS_TEXT_MAX];
-    printf("torus %s, links of %g Mb/s and %g ms; emulator %d %s, %s\n",
-           trv_torus_format(&status->network.torus, torus, sizeof torus), status->network.bandwidth_bps / 1e6,
-           status->network.latency_ns / 1e6, status->process,
+    printf("torus %s, links of %g Mb/s and %g ms", trv_torus_format(&status->network.torus, torus, sizeof torus),
+           status->network.bandwidth_bps / 1e6, status->network.latency_ns / 1e6);
+    print_kind(&status->network);
+    printf("; emulator %d %s, %s\n", status->process,
            status->core < 0 ? "without a core of its own" : "with a core of its own",
            status->realtime ? "in real time" : "without real-time priority, which this machine does not allow");
     printf("%.1f s: %llu packets delivered, %llu lost on cut links; late by %.0f us at the median, %.0f us "
-           "at the 99th percentile, %.0f us at most\n\n",
+           "at the 99th percentile, %.0f us at most\n",
            status->seconds, (unsigned long long)status->packets, (unsigned long long)status->dropped,
            status->lateness_p50_ns / 1e3, status->lateness_p99_ns / 1e3, status->lateness_max_ns / 1e3);
+    if (status->network.management_bps > 0)
+        printf("%llu bytes over the management network\n", (unsigned long long)status->management_bytes);
+    putchar('\n');
 }
 
 #define LINKS_SHOWN 40 /* the busiest of possibly hundreds; those that were changed or lost packets are always shown */

@@ -105,7 +105,8 @@ static void set_trivance(const tb_network_t *network, int core, bool net)
                                    {"TRIVANCE_ALPHA", alpha},
                                    {"TRIVANCE_MESSAGE_OVERHEAD", overhead},
                                    {"TRIVANCE_PIECE", "16K"},
-                                   {"TRIVANCE_PORTS", network->ports ? TB_PORTS_NETWORK : TB_TORUS_NETWORK},
+                                   {network->no_forwarding ? NULL : "TRIVANCE_PORTS", /* cables are to be detected */
+                                    network->ports ? TB_PORTS_NETWORK : TB_TORUS_NETWORK},
                                    {network->ports ? NULL : "TRIVANCE_RULES_FILE", TB_PATHS},
                                    {NULL, NULL}};
     set_all(variable);
@@ -146,12 +147,12 @@ static void add(line_t *line, const char *word) { line->word[line->words++] = (c
 
 static bool without_mpi(const cli_job_t *job) { return strcmp(job->mpi, TESTBED_NO_MPI) == 0; }
 
-/* The command line of `trivance launch`: the ranks connect over the management network, at the address of node 0. NULL
- * if memory is exhausted. */
-static char **net_line(const cli_job_t *job, const char *agent, int *words)
+/* The command line of `trivance launch`: the ranks connect at the address of node 0, over the management network if
+ * there is one. NULL if memory is exhausted. */
+static char **net_line(const cli_job_t *job, const tb_network_t *network, const char *agent, int *words)
 {
     static char ranks[16], address[32];
-    const unsigned at = TB_MANAGEMENT_PREFIX + 2;
+    const unsigned at = trv_testbed_address(network, 0);
     line_t line = {calloc((size_t)job->words + 8, sizeof *line.word), 0};
     if (!line.word)
         return NULL;
@@ -223,7 +224,7 @@ static int become_launcher(const char *command, const cli_job_t *job, const tb_s
 {
     int words;
     const bool net = without_mpi(job);
-    char **line = net ? net_line(job, agent, &words) : command_line(job, launcher, agent, &words);
+    char **line = net ? net_line(job, &status->network, agent, &words) : command_line(job, launcher, agent, &words);
     if (job->output && !redirect(job->output))
         return cli_bad(command, "%.3000s cannot be written: %s", job->output, strerror(errno));
     prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -397,7 +398,7 @@ const cli_command_t cli_testbed_run_command = {
     .about =
         "Starts an unmodified MPI program, or a program of libtrivance_net, with one rank on every node of the testbed "
         "that is up. With --drop-in Trivance is preloaded and set to the torus of the testbed. The exit status is that "
-        "of the program.",
+        "of the program. On a testbed without forwarding only programs of libtrivance_net run.",
     .option = option,
     .examples = "trivance testbed run -- ./program\n"
                 "TRIVANCE_DEBUG=info trivance testbed run --drop-in -- ./program\n"
@@ -471,5 +472,11 @@ int cli_testbed_run(int argc, char **argv)
     if (job.mpi && without_mpi(&job) && job.drop_in)
         return cli_bad(argv[0], "--drop-in is for MPI programs and cannot be combined with --mpi=none");
     code = cli_testbed_find_mpi(argv[0], &job);
+    if (code == CLI_OK && status.network.no_forwarding && !without_mpi(&job))
+        return cli_bad(argv[0],
+                       "%s cannot run on a testbed without forwarding, because it sends from every node to every other "
+                       "one: programs of libtrivance_net run there (--mpi=none), MPI programs on `trivance testbed up "
+                       "TORUS` without --no-forwarding",
+                       cli_mpi_title(job.mpi));
     return code == CLI_OK ? cli_testbed_job(argv[0], &job, NULL) : code;
 }

@@ -7,7 +7,8 @@
  *     reset                               resets the counts
  *     route                               makes packets avoid the links that are down now, if there is another path
  *     link NODE PORT CHANGE                PORT as a number; CHANGE: bandwidth BPS, latency NS, down, up
- *     both NODE PORT CHANGE                the same, and also for the link in the opposite direction
+ *     both NODE PORT CHANGE                the same, and also for the link in the opposite direction; with cables,
+ *                                         also `link` with down or up: the cable is pulled or plugged in
  *     node NODE CHANGE                     the same for every link that leaves the node or leads to it
  */
 #include "testbed/emulator/torusnet.h"
@@ -44,14 +45,17 @@ int tn_control_open(const char *path)
 
 static void print_status(const tn_net_t *net, const char *about, FILE *out)
 {
-    uint64_t dropped = 0, bytes = 0;
+    uint64_t dropped = 0, bytes = 0, management = 0;
     for (int i = 0; i < net->torus.ranks * net->ports; i++) {
         dropped += net->link[i].count.dropped;
         bytes += net->link[i].count.bytes;
     }
+    for (int i = 0; i < net->torus.ranks && net->management[1]; i++)
+        management += net->management[1][i].count.bytes;
     fprintf(out, "ok\n%sseconds %.3f\npackets %llu\nlink_bytes %llu\ndropped %llu\nmisaddressed %llu\n", about,
             (double)(tn_now_ns() - net->since_ns) / 1e9, (unsigned long long)net->delivered, (unsigned long long)bytes,
             (unsigned long long)dropped, (unsigned long long)net->misaddressed);
+    fprintf(out, "management_bytes %llu\n", (unsigned long long)management);
     fprintf(out, "lateness_p50_ns %lld\nlateness_p99_ns %lld\nlateness_max_ns %lld\n",
             (long long)tn_lateness_ns(net, 0.5), (long long)tn_lateness_ns(net, 0.99), (long long)net->lateness_max_ns);
 }
@@ -109,9 +113,8 @@ static void apply_change(tn_link_t *link, const change_t *change)
 
 static void apply_change_both_ways(tn_net_t *net, int node, int port, const change_t *change)
 {
-    const int back = trv_port(trv_port_dimension(port), -trv_port_sign(port));
     apply_change(&net->link[node * net->ports + port], change);
-    apply_change(&net->link[tn_neighbour(&net->torus, node, port) * net->ports + back], change);
+    apply_change(&net->link[tn_neighbour(&net->torus, node, port) * net->ports + tn_opposite(port)], change);
 }
 
 /* Changes all links of a node, in both directions. */
@@ -142,12 +145,17 @@ static void change(tn_net_t *net, const char *line, FILE *out)
                 trv_port_sign(port) > 0 ? '+' : '-', trv_port_dimension(port));
     else if (!read_change(line + used, &change))
         fprintf(out, "error expected a bandwidth from 1Kb/s to 1Tb/s, a latency of at most 1000s, down or up\n");
-    else if (both)
-        apply_change_both_ways(net, node, port, &change), fputs("ok\n", out);
-    else if (one)
-        apply_change(&net->link[node * net->ports + port], &change), fputs("ok\n", out);
-    else
-        apply_change_to_node(net, node, &change), fputs("ok\n", out);
+    else {
+        both = both || (one && net->cables && (change.what == DOWN || change.what == UP));
+        if (both)
+            apply_change_both_ways(net, node, port, &change);
+        else if (one)
+            apply_change(&net->link[node * net->ports + port], &change);
+        else
+            apply_change_to_node(net, node, &change);
+        tn_tun_set_carriers(net);
+        fputs("ok\n", out);
+    }
 }
 
 /* ---- Connections ------------------------------------------------------------------------------------------------- */

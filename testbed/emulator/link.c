@@ -29,13 +29,15 @@ int tn_port_for(const trv_torus_t *torus, int node, int destination, int arrives
     if (arrives < 0 || trv_port_dimension(arrives) != d || trv_torus_is_line(torus, d))
         return port;
     const int displacement = trv_torus_coordinate(torus, destination, d) - trv_torus_coordinate(torus, node, d);
-    return 2 * abs(displacement) == size ? trv_port(d, -trv_port_sign(arrives)) : port;
+    return 2 * abs(displacement) == size ? tn_opposite(arrives) : port;
 }
 
 int tn_neighbour(const trv_torus_t *torus, int node, int port)
 {
     return trv_torus_shift(torus, node, trv_port_dimension(port), trv_port_sign(port));
 }
+
+int tn_opposite(int port) { return trv_port(trv_port_dimension(port), -trv_port_sign(port)); }
 
 bool tn_has_link(const trv_torus_t *torus, int node, int port)
 {
@@ -57,9 +59,8 @@ static bool is_cut(const tn_net_t *net, int node, int destination, int port)
 
 static int find_route_port(const tn_net_t *net, int node, int destination)
 {
-    const int port = tn_port(&net->torus, node, destination), d = trv_port_dimension(port);
-    const int back = trv_port(d, -trv_port_sign(port));
-    return !trv_torus_is_line(&net->torus, d) && is_cut(net, node, destination, port) &&
+    const int port = tn_port(&net->torus, node, destination), back = tn_opposite(port);
+    return !trv_torus_is_line(&net->torus, trv_port_dimension(port)) && is_cut(net, node, destination, port) &&
                    !is_cut(net, node, destination, back)
                ? back
                : port;
@@ -108,11 +109,29 @@ int tn_net_add_cards(tn_net_t *net)
     return TRV_OK;
 }
 
+int tn_net_use_cables(tn_net_t *net, double management_bps, int64_t management_latency_ns)
+{
+    const size_t ranks = (size_t)net->torus.ranks;
+    net->cables = true;
+    for (int out = 0; out < 2 && management_bps > 0; out++) {
+        net->management[out] = calloc(ranks, sizeof *net->management[out]);
+        if (!net->management[out])
+            return trv_fail_memory();
+        for (size_t i = 0; i < ranks; i++)
+            net->management[out][i] = (tn_link_t){.bandwidth_bps = management_bps,
+                                                  .latency_ns = out ? management_latency_ns : 0};
+    }
+    return TRV_OK;
+}
+
 /* Frees the network, but not the packets, which exist as long as the process. */
 void tn_net_destroy(tn_net_t *net)
 {
     free(net->card[0]);
     free(net->card[1]);
+    free(net->management[0]);
+    free(net->management[1]);
+    free(net->device);
     free(net->link);
     free(net->route_port);
     free(net->heap);
@@ -154,8 +173,68 @@ static int next_port(const tn_net_t *net, const tn_packet_t *packet)
                : net->route_port[(size_t)packet->node * (size_t)net->torus.ranks + (size_t)packet->destination];
 }
 
+static bool is_down(tn_link_t *link)
+{
+    link->count.dropped += link->down;
+    return link->down;
+}
+
+/* The last link before a packet's destination. */
+static bool cross_last(tn_net_t *net, tn_link_t *link, tn_packet_t *packet)
+{
+    if (is_down(link))
+        return false;
+    cross(link, packet);
+    packet->node = packet->destination;
+    packet->leaves = -1;
+    packet->through = true;
+    packet->due_ns += packet->tail_ns;
+    return tn_timer_add(net, packet);
+}
+
+/* The switch of the management network copies a packet to all nodes except its sender. */
+static void broadcast(tn_net_t *net, const tn_packet_t *packet)
+{
+    for (int to = 0; to < net->torus.ranks; to++) {
+        tn_packet_t *copy = to != packet->node ? tn_packet_get(net) : NULL;
+        if (!copy)
+            continue;
+        *copy = *packet;
+        copy->destination = to;
+        if (!cross_last(net, &net->management[0][to], copy))
+            tn_packet_put(net, copy);
+    }
+}
+
+/* Without forwarding, a packet crosses one cable; or first the link to the switch of the management network, then the
+ * one from it. */
+static bool forward_to_neighbour(tn_net_t *net, tn_packet_t *packet)
+{
+    if (packet->leaves == TN_MANAGEMENT) {
+        cross(&net->management[1][packet->node], packet);
+        packet->leaves = -1;
+        return tn_timer_add(net, packet);
+    }
+    if (packet->leaves >= 0)
+        return cross_last(net, &net->link[packet->node * net->ports + packet->leaves], packet);
+    if (packet->destination != TN_ALL)
+        return cross_last(net, &net->management[0][packet->destination], packet);
+    broadcast(net, packet);
+    return false;
+}
+
+bool tn_is_lost(tn_net_t *net, const tn_packet_t *packet)
+{
+    if (!net->cables || packet->arrives < 0)
+        return false;
+    const int sender = tn_neighbour(&net->torus, packet->node, packet->arrives);
+    return is_down(&net->link[sender * net->ports + tn_opposite(packet->arrives)]);
+}
+
 bool tn_forward(tn_net_t *net, tn_packet_t *packet)
 {
+    if (net->cables)
+        return forward_to_neighbour(net, packet);
     const int first = packet->node * net->ports;
     if (packet->leaves >= 0) {
         cross(&net->card[1][first + packet->leaves], packet);
@@ -163,10 +242,8 @@ bool tn_forward(tn_net_t *net, tn_packet_t *packet)
     } else if (packet->node != packet->destination) {
         const int port = next_port(net, packet);
         tn_link_t *link = &net->link[first + port];
-        if (link->down) {
-            link->count.dropped++;
+        if (is_down(link))
             return false;
-        }
         cross(link, packet);
         packet->node = tn_neighbour(&net->torus, packet->node, port);
         packet->through = packet->node == packet->destination && packet->arrives < 0;
@@ -208,6 +285,9 @@ void tn_reset(tn_net_t *net, int64_t now_ns)
         for (int out = 0; out < 2 && net->card[out]; out++)
             net->card[out][i].count = (tn_count_t){0};
     }
+    for (int i = 0; i < net->torus.ranks; i++)
+        for (int out = 0; out < 2 && net->management[out]; out++)
+            net->management[out][i].count = (tn_count_t){0};
     memset(net->lateness, 0, sizeof net->lateness);
     net->entered = net->delivered = net->misaddressed = 0;
     net->lateness_max_ns = 0;

@@ -3,8 +3,8 @@
  *
  * Node i of the torus is the network namespace trv-i. It has the devices tun0 (the torus, 10.77.0.0/16) and mgmt
  * (10.78.0.0/16, for starting jobs). With --ports it also has one for each of its ports: up0 for port +0, down0 for
- * port
- * -0 (10.80.0.0/16). mpirun and the emulator run in trv-head. Everything else is in one folder.
+ * port -0 (10.80.0.0/16). With --no-forwarding it has only these, each cable with a subnet of its own (10.81.0.0/16),
+ * and mgmt0 (10.78.0.0/16). mpirun and the emulator run in trv-head. Everything else is in one folder.
  */
 #ifndef TRIVANCE_TESTBED_EMULATOR_NAMES_H
 #define TRIVANCE_TESTBED_EMULATOR_NAMES_H
@@ -31,16 +31,21 @@
 #define TB_HEAD      "trv-head"
 #define TB_NODES_MAX 1000 /* a bridge supports 1023 ports */
 
-#define TB_WITH_PORTS         "ports" /* the emulator's last argument */
+#define TB_WITH_PORTS         "ports"  /* the emulator's fourth argument */
+#define TB_WITH_CABLES        "cables" /* or this; the bandwidth of the management network follows, if there is one */
 #define TB_TUN                "tun0"
 #define TB_PORT_UP            "up%d" /* number: the dimension */
 #define TB_PORT_DOWN          "down%d"
+#define TB_MAC_PREFIX         0x02747276u /* of the Ethernet address of mgmt0; the node follows in two bytes */
+#define TB_MANAGEMENT         "mgmt0"     /* if nodes do not forward; otherwise it is mgmt */
 #define TB_BRIDGE             "br0"
+#define TB_TCP_OPTIONS        "initcwnd 200 initrwnd 200 rto_min 3s" /* of routes: as on a network without loss */
 #define TB_TORUS_NETWORK      "10.77.0.0/16"
 #define TB_TORUS_PREFIX       0x0a4d0000u /* 10.77.0.0; node i is + i + 1 */
 #define TB_PORTS_NETWORK      "10.80.0.0/16"
 #define TB_PORTS_PREFIX       0x0a500000u /* 10.80.0.0; port p of node i is + i * 32 + p + 1 */
 #define TB_PORTS_SHIFT        5
+#define TB_CABLES_PREFIX      0x0a510000u /* 10.81.0.0; the cable at port +d of node i is + 4 * (i * dimensions + d) */
 #define TB_MANAGEMENT_NETWORK "10.78.0.0/16"
 #define TB_MANAGEMENT_PREFIX  0x0a4e0000u /* 10.78.0.0; the head is + 1, node i is + i + 2 */
 

@@ -18,6 +18,7 @@
 #include "testbed/emulator/names.h"
 
 enum { IP_DESTINATION = 16, IP_HEADER = 20 }; /* offset and size in IPv4 */
+enum { MAC_NODE = 4 };                        /* offset of the node in Ethernet addresses of the management network */
 
 int64_t tn_now_ns(void)
 {
@@ -27,9 +28,9 @@ int64_t tn_now_ns(void)
 }
 
 /* Opens the device in the present namespace. */
-static int open_device(const char *name, const char **what)
+static int open_device(const char *name, bool ethernet, const char **what)
 {
-    struct ifreq request = {.ifr_flags = IFF_TUN | IFF_NO_PI};
+    struct ifreq request = {.ifr_flags = (short)((ethernet ? IFF_TAP : IFF_TUN) | IFF_NO_PI)};
     snprintf(request.ifr_name, sizeof request.ifr_name, "%s", name);
     *what = "opening /dev/net/tun";
     int device = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
@@ -44,12 +45,12 @@ static int open_device(const char *name, const char **what)
     return -1;
 }
 
-int tn_tun_open(const char *space, const char *name, const char **what)
+int tn_tun_open(const char *space, const char *name, bool ethernet, const char **what)
 {
     int own = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC), other = open(space, O_RDONLY | O_CLOEXEC), device = -1;
     *what = "entering a namespace";
     if (own >= 0 && other >= 0 && setns(other, CLONE_NEWNET) == 0) {
-        device = open_device(name, what);
+        device = open_device(name, ethernet, what);
         int reason = errno;
         if (setns(own, CLONE_NEWNET) != 0)
             *what = "returning from a namespace";
@@ -65,17 +66,33 @@ int tn_tun_open(const char *space, const char *name, const char **what)
     return device;
 }
 
-int tn_devices(const tn_net_t *net) { return net->card[0] ? 1 + net->ports : 1; }
+int tn_devices(const tn_net_t *net) { return net->card[0] || net->cables ? 1 + net->ports : 1; }
 
 const char *tn_device_name(const tn_net_t *net, int node, int device, char name[16])
 {
     const int port = device - 1;
     if (device == 0)
-        return TB_TUN;
+        return !net->cables ? TB_TUN : net->management[0] ? TB_MANAGEMENT : NULL;
     if (net->torus.size[trv_port_dimension(port)] == 1 || !tn_has_link(&net->torus, node, port))
         return NULL;
     snprintf(name, 16, trv_port_sign(port) > 0 ? TB_PORT_UP : TB_PORT_DOWN, trv_port_dimension(port));
     return name;
+}
+
+/* Finds the other end of a cable or, in the management network, the node that a frame is addressed to; false if no node
+ * has its address. */
+static bool find_end(const tn_net_t *net, int node, int device, tn_packet_t *packet)
+{
+    const unsigned char *to = packet->data;
+    uint32_t prefix;
+    memcpy(&prefix, to, sizeof prefix);
+    packet->leaves = device > 0 ? device - 1 : TN_MANAGEMENT;
+    packet->arrives = device > 0 ? tn_opposite(device - 1) : -1;
+    packet->destination = device > 0  ? tn_neighbour(&net->torus, node, device - 1)
+                          : to[0] & 1 ? TN_ALL /* broadcast and multicast */
+                                      : to[MAC_NODE] << 8 | to[MAC_NODE + 1];
+    return device > 0 || packet->destination == TN_ALL ||
+           (ntohl(prefix) == TB_MAC_PREFIX && packet->destination < net->torus.ranks);
 }
 
 /* Finds the destination of a packet, and the port of its card; false if it is not IPv4 or not addressed to a node. */
@@ -96,6 +113,17 @@ static bool find_destination(const tn_net_t *net, ssize_t bytes, tn_packet_t *pa
     return net->card[0] && port >> TB_PORTS_SHIFT < ranks && packet->arrives < net->ports;
 }
 
+static uint32_t header_bytes(const tn_net_t *net) { return net->cables ? TN_ETHERNET_HEADER : 0; }
+
+/* Sets where a packet goes from a node's device, and by which ports; false if there is no such destination. */
+static bool address(const tn_net_t *net, int node, int device, ssize_t bytes, tn_packet_t *packet)
+{
+    packet->leaves = device - 1;
+    return (net->cables ? bytes > TN_ETHERNET_HEADER && find_end(net, node, device, packet)
+                        : find_destination(net, bytes, packet)) &&
+           packet->destination != node;
+}
+
 int tn_tun_read(tn_net_t *net, int descriptor, int node, int device, int packets_max)
 {
     int count = 0;
@@ -105,14 +133,13 @@ int tn_tun_read(tn_net_t *net, int descriptor, int node, int device, int packets
             break;
         tn_packet_t *packet = tn_packet_get(net);
         ssize_t bytes = packet ? read(descriptor, packet->data, sizeof packet->data) : -1;
-        if (bytes > 0 && find_destination(net, bytes, packet) && packet->destination != node) {
+        if (bytes > 0 && address(net, node, device, bytes, packet)) {
             packet->due_ns = now_ns = tn_now_ns();
             packet->order = net->entered++;
             packet->node = node;
-            packet->leaves = device - 1;
             packet->through = false;
             packet->tail_ns = 0;
-            packet->bytes = (uint32_t)bytes;
+            packet->bytes = (uint32_t)bytes - header_bytes(net);
             if (tn_timer_add(net, packet))
                 continue;
         }
@@ -125,10 +152,21 @@ int tn_tun_read(tn_net_t *net, int descriptor, int node, int device, int packets
     return count;
 }
 
-void tn_tun_write(tn_net_t *net, const int *descriptor, const tn_packet_t *packet)
+void tn_tun_write(tn_net_t *net, const tn_packet_t *packet)
 {
     tn_count_lateness(net, tn_now_ns() - packet->due_ns);
     const int device = packet->destination * tn_devices(net) + packet->arrives + 1;
-    if (write(descriptor[device], packet->data, packet->bytes) < 0)
+    if (write(net->device[device], packet->data, packet->bytes + header_bytes(net)) < 0)
         net->misaddressed++; /* its device is being removed */
+}
+
+void tn_tun_set_carriers(tn_net_t *net)
+{
+    for (int i = 0; net->cables && net->device && i < net->torus.ranks * net->ports; i++) {
+        tn_link_t *link = &net->link[i];
+        const int device = net->device[i / net->ports * tn_devices(net) + i % net->ports + 1], carrier = !link->down;
+        if (link->down != link->pulled && device >= 0)
+            ioctl(device, TUNSETCARRIER, &carrier);
+        link->pulled = link->down;
+    }
 }

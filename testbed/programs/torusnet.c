@@ -1,7 +1,7 @@
 /*
- * trivance-torusnet TORUS BANDWIDTH LATENCY: the emulator as a program. `trivance testbed up` makes the namespaces and
- * starts it in that of the head. It makes the nodes' devices, prints "ready" on its standard output when packets can
- * flow, and runs until it is ended by a signal.
+ * trivance-torusnet TORUS BANDWIDTH LATENCY [ports|cables [BANDWIDTH]]: the emulator as a program. `trivance testbed up`
+ * makes the namespaces and starts it in that of the head. It makes the nodes' devices, prints "ready" on its standard
+ * output when packets can flow, and runs until it is ended by a signal.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -87,7 +87,6 @@ static void stay_awake(int *file, bool wanted)
 
 typedef struct emulator {
     tn_net_t net;
-    int *device; /* tn_devices descriptors per node; -1: no such device */
     int epoll, listening;
     int awake;         /* the file of stay_awake */
     int64_t active_ns; /* time at which a packet was last in flight */
@@ -106,8 +105,8 @@ static void run_due(emulator_t *emulator)
         tn_timer_take(net);
         if (!tn_has_arrived(packet) && tn_forward(net, packet))
             continue;
-        if (tn_has_arrived(packet))
-            tn_tun_write(net, emulator->device, packet);
+        if (tn_has_arrived(packet) && !tn_is_lost(net, packet))
+            tn_tun_write(net, packet);
         tn_packet_put(net, packet);
     }
 }
@@ -135,7 +134,7 @@ static int run(emulator_t *emulator)
             return fail("epoll_pwait2");
         for (int i = 0; i < count; i++)
             if (event[i].data.fd < devices)
-                tn_tun_read(&emulator->net, emulator->device[event[i].data.fd], event[i].data.fd / each,
+                tn_tun_read(&emulator->net, emulator->net.device[event[i].data.fd], event[i].data.fd / each,
                             event[i].data.fd % each, READ_AT_ONCE);
             else
                 tn_control_answer(&emulator->net, emulator->listening, emulator->about);
@@ -154,19 +153,20 @@ static bool watch(const emulator_t *emulator, int descriptor, int number)
 
 static int open_devices(emulator_t *emulator)
 {
-    const int each = tn_devices(&emulator->net), devices = emulator->net.torus.ranks * each;
+    tn_net_t *net = &emulator->net;
+    const int each = tn_devices(net), devices = net->torus.ranks * each;
     struct rlimit files = {(rlim_t)devices + 64, (rlim_t)devices + 64};
     setrlimit(RLIMIT_NOFILE, &files);
-    emulator->device = calloc((size_t)devices, sizeof *emulator->device);
+    net->device = calloc((size_t)devices, sizeof *net->device);
     emulator->epoll = epoll_create1(EPOLL_CLOEXEC);
-    if (!emulator->device || emulator->epoll < 0)
+    if (!net->device || emulator->epoll < 0)
         return fail("epoll_create");
     for (int i = 0; i < devices; i++) {
         char space[64], buffer[16];
-        const char *what, *name = tn_device_name(&emulator->net, i / each, i % each, buffer);
+        const char *what, *name = tn_device_name(net, i / each, i % each, buffer);
         snprintf(space, sizeof space, TB_SPACES TB_NODE, i / each);
-        emulator->device[i] = name ? tn_tun_open(space, name, &what) : -1;
-        if (name && (emulator->device[i] < 0 || !watch(emulator, emulator->device[i], i)))
+        net->device[i] = name ? tn_tun_open(space, name, net->cables, &what) : -1;
+        if (name && (net->device[i] < 0 || !watch(emulator, net->device[i], i)))
             return fail(what);
     }
     emulator->listening = tn_control_open(TB_CONTROL);
@@ -176,13 +176,15 @@ static int open_devices(emulator_t *emulator)
 static int begin(emulator_t *emulator, char **argument)
 {
     trv_torus_t torus;
-    double bandwidth_bps, latency_ns;
+    double bandwidth_bps, latency_ns, management_bps = 0;
     char text[TRV_TORUS_TEXT_MAX];
-    const bool ports = argument[3];
+    const bool ports = argument[3] && strcmp(argument[3], TB_WITH_PORTS) == 0, cables = argument[3] && !ports;
     if (trv_torus_parse(argument[0], &torus) < 0 || trv_parse_rate_bps(argument[1], &bandwidth_bps) < 0 ||
         trv_parse_time_ns(argument[2], &latency_ns) < 0 ||
         tn_net_create(&emulator->net, &torus, bandwidth_bps, (int64_t)latency_ns) < 0 ||
-        (ports && tn_net_add_cards(&emulator->net) < 0)) {
+        (ports && tn_net_add_cards(&emulator->net) < 0) ||
+        (cables && argument[4] && trv_parse_rate_bps(argument[4], &management_bps) < 0) ||
+        (cables && tn_net_use_cables(&emulator->net, management_bps, (int64_t)latency_ns) < 0)) {
         fprintf(stderr, "%s\n", trv_last_error());
         return 2;
     }
@@ -192,10 +194,12 @@ static int begin(emulator_t *emulator, char **argument)
     tn_packet_reserve(&emulator->net, torus.ranks < POOL_NODES_MAX ? torus.ranks * POOL : POOL_NODES_MAX * POOL);
     int core = take_core();
     bool realtime = take_priority();
-    snprintf(emulator->about, sizeof emulator->about,
-             "torus %s\nbandwidth_bps %.0f\nlatency_ns %.0f\nports %d\nprocess %d\ncore %d\nrealtime %d\n",
-             trv_torus_format(&torus, text, sizeof text), bandwidth_bps, latency_ns, ports, (int)getpid(), core,
-             realtime);
+    snprintf(
+        emulator->about, sizeof emulator->about,
+        "torus %s\nbandwidth_bps %.0f\nlatency_ns %.0f\nports %d\nno_forwarding %d\nmanagement_bps %.0f\nprocess %d\n"
+        "core %d\nrealtime %d\n",
+        trv_torus_format(&torus, text, sizeof text), bandwidth_bps, latency_ns, ports, cables, management_bps,
+        (int)getpid(), core, realtime);
     tn_reset(&emulator->net, tn_now_ns());
     return 0;
 }
@@ -204,9 +208,10 @@ int main(int argc, char **argv)
 {
     static emulator_t emulator = {.awake = -1};
     struct sigaction action = {.sa_handler = end};
-    if (argc != 4 && (argc != 5 || strcmp(argv[4], TB_WITH_PORTS) != 0)) {
-        fprintf(stderr, "Usage: trivance-torusnet TORUS BANDWIDTH LATENCY [ports], for example 3x3 50Mb/s 2ms\n"
-                        "`trivance testbed up` starts it.\n");
+    if (argc != 4 && (argc != 5 || strcmp(argv[4], TB_WITH_PORTS) != 0) &&
+        ((argc != 5 && argc != 6) || strcmp(argv[4], TB_WITH_CABLES) != 0)) {
+        fprintf(stderr, "Usage: trivance-torusnet TORUS BANDWIDTH LATENCY [ports|cables [BANDWIDTH]], for example 3x3 "
+                        "50Mb/s 2ms\n`trivance testbed up` starts it.\n");
         return 2;
     }
     sigset_t ends;

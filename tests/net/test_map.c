@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,7 @@ static void records_init(const char *text, int on_host, int interfaces)
         record[r].coordinate = r;
         record[r].interfaces = interfaces;
         memset(record[r].routed, TRV_NO_INTERFACE, sizeof record[r].routed);
+        memset(record[r].beyond, 0xFF, sizeof record[r].beyond); /* hosts forward */
         for (int i = 0; i < interfaces; i++) {
             record[r].interface[i].speed_mbps = 10000;
             record[r].interface[i].near = true;
@@ -232,6 +234,44 @@ static void test_hosts(void **state)
     trv_topology_records_clear(&records);
 }
 
+/* Hosts with cables to their neighbours (interfaces 1 and 2) and a management network (0) that is as fast do not
+ * forward. A chain lacks the cable that closes the ring. */
+static void test_no_forwarding(void **state)
+{
+    (void)state;
+    for (int hosts = 3; hosts <= 6; hosts++)
+        for (int chain = 0; chain < 2; chain++) {
+            char torus[16];
+            int rank, port;
+            snprintf(torus, sizeof torus, "%d", hosts);
+            records_init(torus, 1, 3);
+            for (int r = 0; r < hosts; r++) {
+                memset(record[r].beyond, 0, sizeof record[r].beyond);
+                for (int w = 0; w < 2; w++) {
+                    const int neighbour = (r + (w ? hosts - 1 : 1)) % hosts;
+                    const bool cable = !chain || (w ? r > 0 : neighbour > 0);
+                    set_route(r, w, 0, 0, 1);
+                    if (cable)
+                        set_route(r, w, 2 - w, 1 + w, 1u << (1 + w));
+                    record[r].beyond[w][0] = 1;
+                    if (hosts == 3 && (!chain || (w ? r < 2 : r > 0))) /* the other neighbour, by the other cable */
+                        record[r].beyond[w][1 + w] = (uint16_t)(1u << (2 - w));
+                }
+            }
+            map_assign();
+            for (int r = 0; r < hosts; r++)
+                for (int w = 0; w < 2; w++) {
+                    const bool cable = !chain || (w ? r > 0 : r < hosts - 1);
+                    assert_int_equal(trv_topology_records_cabled(&records, map, r, w), cable);
+                    assert_int_equal(map[r].leave[w], cable ? 1 + w : 0);
+                    if (cable)
+                        assert_int_equal(map[(r + (w ? hosts - 1 : 1)) % hosts].arrive[w], 2 - w);
+                }
+            assert_false(trv_topology_records_forward(&records, map, &rank, &port));
+            trv_topology_records_clear(&records);
+        }
+}
+
 static void test_encoding(void **state)
 {
     trv_writer_t writer = {.data = NULL};
@@ -239,8 +279,13 @@ static void test_encoding(void **state)
     (void)state;
     records_init("3x3", 1, 4);
     for (int w = 0; w < 4; w++)
-        for (int j = 0; j < 4; j++)
+        for (int j = 0; j < 4; j++) {
             set_route(4, w, j, w, 1u << w | 8);
+            record[4].beyond[w][j] = (uint16_t)(1u << j);
+        }
+    memset(record[4].beyond[4], 0, sizeof record[4].beyond - 4 * sizeof record[4].beyond[0]);
+    for (int w = 0; w < 4; w++)
+        memset(&record[4].beyond[w][4], 0, sizeof record[4].beyond[w] - 4 * sizeof record[4].beyond[w][0]);
     record[4].assigned = true;
     record[4].leave[2] = 3;
     record[4].interface[1].bridge = 77;
@@ -252,6 +297,7 @@ static void test_encoding(void **state)
     assert_true(trv_topology_record_read(&read, &reader) && trv_reader_ends(&reader));
     assert_memory_equal(read.routed, record[4].routed, sizeof read.routed);
     assert_memory_equal(read.reachable, record[4].reachable, sizeof read.reachable);
+    assert_memory_equal(read.beyond, record[4].beyond, sizeof read.beyond);
     assert_memory_equal(read.leave, record[4].leave, sizeof read.leave);
     assert_int_equal(read.interface[1].bridge, 77);
     /* Damaged records are rejected or harmless: no index is out of range. */
@@ -284,6 +330,7 @@ int main(void)
         cmocka_unit_test(test_bridges),
         cmocka_unit_test(test_assigned_by_user),
         cmocka_unit_test(test_hosts),
+        cmocka_unit_test(test_no_forwarding),
         cmocka_unit_test(test_encoding),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

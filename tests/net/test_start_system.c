@@ -109,6 +109,8 @@ static void send_hello(int fd, const trv_bootstrap_options_t *options)
     trv_write_number(&hello, 1);
     trv_write_number(&hello, 2);
     trv_write_block(&hello, NULL, 0);
+    trv_write_number(&hello, 0);
+    trv_write_text(&hello, "127.0.0.1");
     trv_link_send(&link, TRV_FRAME_HELLO, hello.data, hello.used);
     const void *out = trv_link_out(&link, &bytes);
     assert_int_equal(send(fd, out, bytes, MSG_NOSIGNAL), bytes);

@@ -115,6 +115,22 @@ static void test_changes(void **state)
     assert_true(unchanged(&server->net));
 }
 
+/* A cable is pulled and plugged in at both ends; its other properties belong to one direction. */
+static void test_cables(void **state)
+{
+    server_t *server = *state;
+    tn_link_t *link = server->net.link;
+    const int ports = server->net.ports;
+    assert_int_equal(tn_net_use_cables(&server->net, BANDWIDTH / 20, LATENCY), TRV_OK);
+    assert_string_equal(ask(server, "link 3 4 down\n"), "ok\n");
+    assert_true(link[3 * ports + 4].down && link[4 * ports + 5].down);
+    assert_string_equal(ask(server, "link 4 5 up\n"), "ok\n");
+    assert_true(unchanged(&server->net));
+    assert_string_equal(ask(server, "link 3 4 bandwidth 1000000\n"), "ok\n");
+    assert_true(link[3 * ports + 4].bandwidth_bps == 1e6 && link[4 * ports + 5].bandwidth_bps == BANDWIDTH);
+    assert_non_null(strstr(ask(server, "status\n"), "\nmanagement_bytes 0\n"));
+}
+
 static void test_invalid_requests(void **state)
 {
     static const struct {
@@ -173,6 +189,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_changes, begin, end),
+        cmocka_unit_test_setup_teardown(test_cables, begin, end),
         cmocka_unit_test_setup_teardown(test_invalid_requests, begin, end),
         cmocka_unit_test_setup_teardown(test_malformed_requests, begin, end),
     };

@@ -5,6 +5,7 @@
  *
  * A thread in each process drives the connections; the functions below wait for its results. Rank 0 has one connection
  * to each other rank, the others have only that connection, and rank 0 stops listening when all ranks are connected.
+ * Ranks that do not reach rank 0 are connected through ranks that do (relay.c).
  * For 1,000 ranks, rank 0 needs well below a second of processor time.
  *
  * A bootstrap *fails* on all ranks, permanently, and with the same sentence. Rank 0 selects the sentence, so that all
@@ -34,6 +35,8 @@ typedef struct trv_bootstrap_options {
     int port;               /* of rank 0; there 0 selects a free port */
     bool listen_everywhere; /* rank 0 listens on all addresses of its host, not only on `address` */
     uint8_t secret[TRV_SHA256_BYTES];
+    bool relays; /* connected ranks relay the connections of ranks that do not reach rank 0 (relay.c); only if other
+                    processes do not know the secret */
     double timeout_ns; /* for each call below */
     const void
         *greeting; /* sent to rank 0 when this rank connects; must be valid until trv_bootstrap_join has returned */
@@ -59,9 +62,11 @@ const void *trv_bootstrap_greeting(const trv_bootstrap_t *bootstrap, int rank, s
  * is ignored. trv_bootstrap_welcome returns the data, which the bootstrap owns. */
 int trv_bootstrap_join(trv_bootstrap_t *bootstrap, const void *welcome, size_t bytes);
 const void *trv_bootstrap_welcome(const trv_bootstrap_t *bootstrap, size_t *bytes);
-/* The numeric local address of this rank's connection to rank 0, such as "10.0.0.3"; on rank 0, the address on which it
- * listens. */
+/* The numeric local address of this rank's connection to rank 0 or to its relay, such as "10.0.0.3"; on rank 0, the
+ * address on which it listens. */
 const char *trv_bootstrap_local(const trv_bootstrap_t *bootstrap);
+/* The rank that relays this rank's connection to rank 0; 0 if none does. */
+int trv_bootstrap_relay(const trv_bootstrap_t *bootstrap);
 /* Allgather of one record per rank: returns when the records of all ranks are available by trv_bootstrap_record. The
  * bootstrap owns the records, which are valid until the next call. Collective. */
 int trv_bootstrap_exchange(trv_bootstrap_t *bootstrap, const void *record, size_t bytes);

@@ -19,6 +19,9 @@
 
 #define RETRY_NS    50e6
 #define DECISION_NS 500e6
+/* Time between direct attempts to connect to rank 0, while neighbours are asked for a relay */
+#define DIRECT_NS               1e9
+#define DIRECT_AFTER_TIMEOUT_NS 5e9
 enum { CONNECT_MS = 2000 };
 
 /* ---- Connecting -------------------------------------------------------------------------------------------------- */
@@ -34,16 +37,16 @@ static bool is_self_connected(int fd)
            memcmp(&local, &other, length) == 0;
 }
 
-static int address_connect(const struct addrinfo *at, int *error)
+static int address_connect(const struct sockaddr *at, socklen_t at_length, int *error)
 {
     socklen_t length = sizeof *error;
-    int fd = trv_file_socket(at->ai_family, SOCK_STREAM);
+    int fd = trv_file_socket(at->sa_family, SOCK_STREAM);
     if (fd < 0) {
         *error = errno;
         return -1;
     }
     struct pollfd ready = {.fd = fd, .events = POLLOUT};
-    *error = connect(fd, at->ai_addr, at->ai_addrlen) == 0 ? 0 : errno;
+    *error = connect(fd, at, at_length) == 0 ? 0 : errno;
     if (*error == EINPROGRESS && poll(&ready, 1, CONNECT_MS) == 1)
         getsockopt(fd, SOL_SOCKET, SO_ERROR, error, &length);
     if (*error == 0 && !is_self_connected(fd)) {
@@ -56,24 +59,70 @@ static int address_connect(const struct addrinfo *at, int *error)
     return -1;
 }
 
+/* True if a connection has failed because the host was not reached. */
+static bool is_unreachable(int error)
+{
+    return error == ENETUNREACH || error == EHOSTUNREACH || error == ENETDOWN || error == EHOSTDOWN ||
+           error == ETIMEDOUT || error == EINPROGRESS;
+}
+
+/* After an attempt in which no address of rank 0 was reached, connected neighbours are asked to relay the connection.
+ * Direct attempts are then rare, because one that times out takes CONNECT_MS. */
+static void unreachable_handle(trv_bootstrap_t *bootstrap, int error)
+{
+    char missing[320];
+    const bool timed_out = error == EINPROGRESS;
+    bootstrap->relay.asking = true;
+    trv_relay_missing(bootstrap, missing, sizeof missing);
+    snprintf(bootstrap->connect_error, sizeof bootstrap->connect_error, "is not reached (%s)%s",
+             strerror(timed_out ? ETIMEDOUT : error), missing);
+    if (bootstrap->options.relays)
+        bootstrap->connect_ns = trv_now_ns() + (timed_out ? DIRECT_AFTER_TIMEOUT_NS : DIRECT_NS);
+}
+
 /* Resolves the address of rank 0 and tries to connect. Releases the lock meanwhile: name resolution may block. */
-static int server_connect(trv_bootstrap_t *bootstrap, const char **connect_error)
+static int server_connect(trv_bootstrap_t *bootstrap)
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
     char port[16];
     int error = 0, fd = -1;
+    bool unreachable = true;
     snprintf(port, sizeof port, "%d", bootstrap->port);
     pthread_mutex_unlock(&bootstrap->lock);
     int code = getaddrinfo(bootstrap->address, port, &hints, &found);
-    for (const struct addrinfo *at = found; code == 0 && at && fd < 0; at = at->ai_next)
-        fd = address_connect(at, &error);
+    for (const struct addrinfo *at = found; code == 0 && at && fd < 0; at = at->ai_next) {
+        fd = address_connect(at->ai_addr, at->ai_addrlen, &error);
+        unreachable = unreachable && is_unreachable(error);
+    }
     if (code == 0)
         freeaddrinfo(found);
     pthread_mutex_lock(&bootstrap->lock);
-    *connect_error = fd >= 0     ? NULL
-                     : code != 0 ? "has an address that cannot be resolved"
-                                 : "does not accept connections";
+    bootstrap->connect_ns = trv_now_ns() + RETRY_NS;
+    if (fd < 0 && code == 0 && unreachable)
+        unreachable_handle(bootstrap, error);
+    else
+        snprintf(bootstrap->connect_error, sizeof bootstrap->connect_error, "%s",
+                 fd >= 0     ? ""
+                 : code != 0 ? "has an address that cannot be resolved"
+                             : "does not accept connections");
+    return fd;
+}
+
+/* Connects to the relay that has answered. If that fails, this rank begins anew. */
+static int relay_connect(trv_bootstrap_t *bootstrap)
+{
+    const struct sockaddr_in at = bootstrap->relay.address;
+    int error = 0;
+    pthread_mutex_unlock(&bootstrap->lock);
+    const int fd = address_connect((const struct sockaddr *)&at, sizeof at, &error);
+    pthread_mutex_lock(&bootstrap->lock);
+    bootstrap->connect_ns = trv_now_ns() + RETRY_NS;
+    bootstrap->relay.found = fd >= 0;
+    if (fd < 0)
+        snprintf(bootstrap->connect_error, sizeof bootstrap->connect_error,
+                 "is not reached, and rank %d, which offered to relay the connection, does not accept connections",
+                 bootstrap->relay.rank);
     return fd;
 }
 
@@ -83,8 +132,9 @@ static void connection_attempt(trv_bootstrap_t *bootstrap, double now_ns)
         return;
     struct sockaddr_storage local;
     socklen_t length = sizeof local;
-    int fd = server_connect(bootstrap, &bootstrap->connect_error);
-    bootstrap->connect_ns = trv_now_ns() + RETRY_NS;
+    if (!bootstrap->relay.found)
+        bootstrap->relay.rank = 0;
+    int fd = bootstrap->relay.found ? relay_connect(bootstrap) : server_connect(bootstrap);
     if (fd < 0)
         return;
     if (getsockname(fd, (struct sockaddr *)&local, &length) == 0)
@@ -143,18 +193,34 @@ void trv_client_frame(trv_bootstrap_t *bootstrap, const trv_frame_t *frame)
     pthread_cond_broadcast(&bootstrap->changed);
 }
 
+/* Describes the end of a connection that is relayed. The rank that has died is unknown here: the relay, rank 0, or
+ * another relay. */
+static void client_fail_relayed(trv_bootstrap_t *bootstrap)
+{
+    char sentence[TRV_REASON_MAX];
+    snprintf(
+        sentence, sizeof sentence,
+        "rank %d has lost its connection to rank 0 at %.200s, port %d, which rank %d relays: a rank on the way has "
+        "died or has exited before the end of the job",
+        bootstrap->options.rank, bootstrap->address, bootstrap->port, bootstrap->relay.rank);
+    trv_bootstrap_fail_locked(bootstrap, sentence);
+}
+
 void trv_client_closed(trv_bootstrap_t *bootstrap, bool wrong)
 {
     if (wrong)
         client_fail_server(bootstrap, "the process", trv_last_error(), TRV_REASON_MAX);
+    else if (bootstrap->joined && !bootstrap->all_left && bootstrap->relay.rank > 0)
+        client_fail_relayed(bootstrap);
     else if (bootstrap->joined && !bootstrap->all_left)
         client_fail_server(bootstrap, "rank 0",
                            "has died or has exited before the end of the job: its connection was closed",
                            TRV_REASON_MAX);
     else
-        bootstrap->connect_error = "closed the connection";
+        snprintf(bootstrap->connect_error, sizeof bootstrap->connect_error, "closed the connection");
     trv_connection_free(bootstrap, bootstrap->to_rank_0);
     bootstrap->to_rank_0 = NULL;
+    bootstrap->relay.found = false;
     bootstrap->connect_ns = trv_now_ns() + RETRY_NS;
 }
 
@@ -175,6 +241,8 @@ static void hello_send(trv_bootstrap_t *bootstrap)
     trv_write_number(&writer, (uint32_t)bootstrap->options.rank);
     trv_write_number(&writer, (uint32_t)bootstrap->options.ranks);
     trv_write_block(&writer, bootstrap->options.greeting, bootstrap->options.greeting_bytes);
+    trv_write_number(&writer, (uint32_t)bootstrap->relay.rank);
+    trv_write_text(&writer, bootstrap->local);
     bootstrap->to_rank_0->link.frame_bytes_max = TRV_WELCOME_BYTES_MAX;
     if (writer.failed)
         trv_bootstrap_fail_locked(bootstrap, "this rank is out of memory");

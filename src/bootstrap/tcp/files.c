@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -99,4 +100,15 @@ void trv_file_close(int file)
     }
     pthread_mutex_unlock(&lock);
     errno = error;
+}
+
+void trv_file_limit_raise(int ranks)
+{
+    enum { FILES_MORE = 320 };
+    struct rlimit limit;
+    const rlim_t needed = 2 * (rlim_t)ranks + FILES_MORE;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed)
+        return;
+    limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
 }

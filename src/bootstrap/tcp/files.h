@@ -13,5 +13,7 @@ int trv_file_accept(int listener, struct sockaddr_storage *from, socklen_t *leng
 int trv_file_epoll(void);
 int trv_file_event(void);
 void trv_file_close(int file);
+/* Raises the limit on open files to what two connections per rank and the rest of the process need. */
+void trv_file_limit_raise(int ranks);
 
 #endif

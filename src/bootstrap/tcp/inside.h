@@ -1,17 +1,20 @@
 /*
  * Internal declarations of the TCP bootstrap: its thread (thread.c), the protocol of rank 0, the server
- * (server.c), and the protocol of the other ranks, the clients (client.c).
+ * (server.c), the protocol of the other ranks, the clients (client.c), and relays between them (relay.c).
  */
 #ifndef TRIVANCE_BOOTSTRAP_TCP_INSIDE_H
 #define TRIVANCE_BOOTSTRAP_TCP_INSIDE_H
 
+#include <netinet/in.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "bootstrap/tcp/link.h"
 #include "bootstrap/tcp/bootstrap.h"
+#include "bootstrap/tcp/relay_message.h"
+#include "bootstrap/tcp/splice.h"
 
-enum { TRV_NUMERIC_MAX = 80, TRV_RANK_UNKNOWN = -1 };
+enum { TRV_NUMERIC_MAX = 80, TRV_RANK_UNKNOWN = -1, TRV_RELAY_LISTENERS_MAX = 64 };
 
 /* A connection to a peer: of rank 0 to another rank, or of another rank to rank 0. */
 typedef struct trv_connection {
@@ -31,6 +34,28 @@ typedef struct trv_payload {
     uint8_t *data;
     size_t bytes;
 } trv_payload_t;
+
+/* State of a rank that asks for a relay, or that is one (relay.c). */
+typedef struct trv_relay_listener {
+    int fd; /* -1: not open */
+    struct in_addr address, peer;
+} trv_relay_listener_t;
+
+typedef struct trv_relay {
+    /* Of a rank that does not reach rank 0 */
+    bool asking;
+    double query_ns; /* time of the next query */
+    int query;       /* UDP socket; -1: not open */
+    uint8_t nonce[TRV_NONCE_BYTES];
+    bool found; /* an answer has arrived; the next two members are valid */
+    int rank;   /* that relays; 0 if rank 0 itself has answered, or if this rank reaches it directly */
+    struct sockaddr_in address;
+    /* Of a connected rank */
+    double answer_ns; /* time of the next attempt to open `answer` */
+    int answer;       /* UDP socket; -1: not open */
+    trv_relay_listener_t listener[TRV_RELAY_LISTENERS_MAX];
+    trv_splices_t splices;
+} trv_relay_t;
 
 struct trv_bootstrap {
     trv_bootstrap_options_t options;
@@ -64,10 +89,13 @@ struct trv_bootstrap {
     int unauthenticated_count;
     trv_connection_t *to_rank_0; /* other ranks */
     double connect_ns;           /* earliest time of the next attempt to connect */
-    const char *connect_error;   /* why the last attempt failed, a predicate whose subject is rank 0 */
-    int refused_count;           /* number of unauthenticated peers that were refused */
-    bool accept_failed;          /* the last connection could not be accepted */
-    double accept_ns;            /* no connection is accepted before this time; 0: accepting is not suspended */
+    char connect_error[400];     /* why the last attempt failed, a predicate whose subject is rank 0 */
+    trv_relay_t relay;
+    int *relay_rank;    /* rank 0: the rank that relays the connection of each rank; 0: none */
+    int lost_rank;      /* rank 0: the rank whose loss is the reported failure; 0: none */
+    int refused_count;  /* number of unauthenticated peers that were refused */
+    bool accept_failed; /* the last connection could not be accepted */
+    double accept_ns;   /* no connection is accepted before this time; 0: accepting is not suspended */
 };
 
 /* thread.c: the caller holds the lock. */
@@ -90,6 +118,9 @@ bool trv_bootstrap_read_table(trv_bootstrap_t *bootstrap, const void *table, siz
 /* server.c: rank 0. */
 int trv_server_listen(trv_bootstrap_t *bootstrap);
 void trv_server_accept(trv_bootstrap_t *bootstrap);
+/* Takes over the connection of an unauthenticated peer. */
+void trv_server_take(trv_bootstrap_t *bootstrap, int fd, const struct sockaddr_storage *from, socklen_t length);
+bool trv_address_is_loopback(const char *address);
 void trv_server_frame(trv_bootstrap_t *bootstrap, trv_connection_t *connection, const trv_frame_t *frame);
 /* Handles the end of a connection. wrong: the peer violated the protocol, and the last error describes how. */
 void trv_server_closed(trv_bootstrap_t *bootstrap, trv_connection_t *connection, bool wrong);
@@ -102,5 +133,15 @@ void trv_server_missing(const trv_bootstrap_t *bootstrap, char *text, size_t siz
 void trv_client_frame(trv_bootstrap_t *bootstrap, const trv_frame_t *frame);
 void trv_client_closed(trv_bootstrap_t *bootstrap, bool wrong);
 void trv_client_step(trv_bootstrap_t *bootstrap, double now_ns);
+
+/* relay.c: connections through other ranks. */
+void trv_relay_begin(trv_relay_t *relay);
+/* Sends a query if one is due, and begins or ends to answer queries. */
+void trv_relay_step(trv_bootstrap_t *bootstrap, double now_ns);
+/* Handles an event of the bootstrap's epoll; false if its source is not a socket of relays. */
+bool trv_relay_event(trv_bootstrap_t *bootstrap, const void *source);
+/* Describes through which interfaces no relay was found, as the continuation of a sentence. */
+void trv_relay_missing(const trv_bootstrap_t *bootstrap, char *text, size_t size);
+void trv_relay_end(trv_relay_t *relay);
 
 #endif

@@ -21,10 +21,10 @@
 #include "bootstrap/tcp/sha256.h"
 #include "bootstrap/wire.h"
 
-enum { TRV_NONCE_BYTES = 16, TRV_HELLO_BYTES_MAX = 1024 };
+enum { TRV_NONCE_BYTES = 16, TRV_HELLO_BYTES_MAX = 1100 };
 
 typedef enum trv_frame_type {
-    TRV_FRAME_HELLO = 1, /* r: version, rank, ranks, greeting */
+    TRV_FRAME_HELLO = 1, /* r: version, rank, ranks, greeting, relay, address */
     TRV_FRAME_REFUSED,   /* 0: reason, a text; has no valid code, and is accepted only as the first frame */
     TRV_FRAME_WELCOME,   /* 0: data that rank 0 broadcasts */
     TRV_FRAME_RECORD,    /* r: record of this rank */

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include "base/clock.h"
@@ -21,20 +20,10 @@
 
 #define UNAUTHENTICATED_NS 10e9
 #define ACCEPT_AGAIN_NS    100e6
-enum { UNAUTHENTICATED_MORE = 64, BACKLOG = 4096, FILES_MORE = 256, LOGGED_MAX = 100 };
+#define LOST_NS            200e6
+enum { UNAUTHENTICATED_MORE = 64, BACKLOG = 4096, LOGGED_MAX = 100 };
 
 /* ---- Listening --------------------------------------------------------------------------------------------------- */
-
-/* Raises the limit on open files to what the connections to all ranks and the rest of the process need. */
-static void file_limit_raise(int ranks)
-{
-    struct rlimit limit;
-    const rlim_t needed = 2 * (rlim_t)ranks + UNAUTHENTICATED_MORE + FILES_MORE;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed)
-        return;
-    limit.rlim_cur = needed < limit.rlim_max ? needed : limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 static int listener_open(const struct addrinfo *at)
 {
@@ -89,7 +78,7 @@ int trv_server_listen(trv_bootstrap_t *bootstrap)
                         error == EADDRINUSE      ? "; select another port, for example MASTER_PORT=29501"
                         : error == EADDRNOTAVAIL ? "; MASTER_ADDR must be an address of rank 0's host"
                                                  : "");
-    file_limit_raise(options->ranks);
+    trv_file_limit_raise(options->ranks);
     local_address_find(bootstrap, bootstrap->listener);
     listener_watch(bootstrap, true);
     return TRV_OK;
@@ -135,6 +124,21 @@ static void accept_error(trv_bootstrap_t *bootstrap, int error)
     listener_watch(bootstrap, false);
 }
 
+void trv_server_take(trv_bootstrap_t *bootstrap, int fd, const struct sockaddr_storage *from, socklen_t length)
+{
+    trv_connection_set_options(fd);
+    trv_connection_t *connection = trv_connection_create(bootstrap, fd, true);
+    if (!connection)
+        return;
+    getnameinfo((const struct sockaddr *)from, length, connection->from, sizeof connection->from, NULL, 0,
+                NI_NUMERICHOST);
+    if (bootstrap->unauthenticated_count >= bootstrap->options.ranks + UNAUTHENTICATED_MORE)
+        unauthenticated_drop(bootstrap, unauthenticated_oldest(bootstrap), false);
+    connection->next = bootstrap->unauthenticated;
+    bootstrap->unauthenticated = connection;
+    bootstrap->unauthenticated_count++;
+}
+
 void trv_server_accept(trv_bootstrap_t *bootstrap)
 {
     struct sockaddr_storage from;
@@ -145,16 +149,7 @@ void trv_server_accept(trv_bootstrap_t *bootstrap)
         return;
     }
     bootstrap->accept_failed = false;
-    trv_connection_set_options(fd);
-    trv_connection_t *connection = trv_connection_create(bootstrap, fd, true);
-    if (!connection)
-        return;
-    getnameinfo((struct sockaddr *)&from, length, connection->from, sizeof connection->from, NULL, 0, NI_NUMERICHOST);
-    if (bootstrap->unauthenticated_count >= bootstrap->options.ranks + UNAUTHENTICATED_MORE)
-        unauthenticated_drop(bootstrap, unauthenticated_oldest(bootstrap), false);
-    connection->next = bootstrap->unauthenticated;
-    bootstrap->unauthenticated = connection;
-    bootstrap->unauthenticated_count++;
+    trv_server_take(bootstrap, fd, &from, length);
 }
 
 /* ---- Frames ------------------------------------------------------------------------------------------------------ */
@@ -170,13 +165,17 @@ static void server_fail(trv_bootstrap_t *bootstrap, const char *format, ...)
     trv_bootstrap_fail_locked(bootstrap, sentence);
 }
 
-static bool is_loopback(const char *address) { return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0; }
+bool trv_address_is_loopback(const char *address)
+{
+    return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
+}
 
 /* If rank 0 listens on all addresses, its own address is one by which a rank has connected, preferably not a loopback
  * address, because other hosts cannot reach those. */
 static void local_address_update(trv_bootstrap_t *bootstrap, const trv_connection_t *connection)
 {
-    if (bootstrap->options.listen_everywhere && (bootstrap->connected == 0 || is_loopback(bootstrap->local)))
+    if (bootstrap->options.listen_everywhere &&
+        (bootstrap->connected == 0 || trv_address_is_loopback(bootstrap->local)))
         local_address_find(bootstrap, connection->fd);
 }
 
@@ -188,6 +187,11 @@ static void hello_handle(trv_bootstrap_t *bootstrap, trv_connection_t *connectio
     const uint32_t rank = trv_read_number(&reader), ranks = trv_read_number(&reader);
     size_t bytes;
     const uint8_t *greeting = trv_read_block(&reader, TRV_GREETING_BYTES_MAX, &bytes);
+    const uint32_t relay = trv_read_number(&reader);
+    char local[INET6_ADDRSTRLEN];
+    trv_read_text(&reader, local, sizeof local);
+    if (!reader.bad && relay > 0 && relay < ranks)
+        snprintf(connection->from, sizeof connection->from, "%s (relayed by rank %u)", local, relay);
     if (!trv_reader_ends(&reader) || strcmp(version, TRV_VERSION) != 0) {
         server_fail(bootstrap, "rank %u at %s has version %s of Trivance, and rank 0 has version %s", rank,
                     connection->from, version, TRV_VERSION);
@@ -204,6 +208,7 @@ static void hello_handle(trv_bootstrap_t *bootstrap, trv_connection_t *connectio
         connection->rank = (int)rank;
         connection->link.frame_bytes_max = TRV_RECORD_BYTES_MAX;
         bootstrap->connection[rank] = connection;
+        bootstrap->relay_rank[rank] = relay < ranks ? (int)relay : 0;
         bootstrap->connected++;
         return;
     }
@@ -250,20 +255,50 @@ static void unauthenticated_closed(trv_bootstrap_t *bootstrap, trv_connection_t 
     unauthenticated_drop(bootstrap, connection, false);
 }
 
+/* True if the connection of a rank passes through `relay`. */
+static bool is_behind(const trv_bootstrap_t *bootstrap, int rank, int relay)
+{
+    for (int hops = 0; hops < bootstrap->options.ranks && rank > 0; hops++) {
+        rank = bootstrap->relay_rank[rank];
+        if (rank == relay)
+            return true;
+    }
+    return false;
+}
+
+/* If a rank dies that relays connections, those are closed, too, in any order. Therefore the loss of a relayed
+ * connection takes effect after LOST_NS, and the sentence is that of the rank that is the nearest to rank 0. */
+static void relayed_lost(trv_bootstrap_t *bootstrap, int rank, const char *sentence)
+{
+    const double now_ns = trv_now_ns();
+    if (trv_bootstrap_failure_is_due(bootstrap, now_ns) ||
+        (bootstrap->lost_rank > 0 && !is_behind(bootstrap, bootstrap->lost_rank, rank)))
+        return;
+    snprintf(bootstrap->reported_failure, sizeof bootstrap->reported_failure, "%s", sentence);
+    if (bootstrap->lost_rank == 0)
+        bootstrap->failure_due_ns = now_ns + LOST_NS;
+    bootstrap->lost_rank = rank;
+}
+
 void trv_server_closed(trv_bootstrap_t *bootstrap, trv_connection_t *connection, bool wrong)
 {
-    if (connection->rank == TRV_RANK_UNKNOWN) {
+    const int rank = connection->rank;
+    char sentence[TRV_REASON_MAX];
+    if (rank == TRV_RANK_UNKNOWN) {
         unauthenticated_closed(bootstrap, connection, wrong);
         return;
     }
     if (wrong)
-        server_fail(bootstrap, "rank %d at %s %s", connection->rank, connection->from, trv_last_error());
-    else if (!bootstrap->all_left)
-        server_fail(
-            bootstrap,
-            "rank %d at %s has died or has exited before the end of the job: its connection to rank 0 was closed",
-            connection->rank, connection->from);
-    bootstrap->connection[connection->rank] = NULL;
+        snprintf(sentence, sizeof sentence, "rank %d at %s %s", rank, connection->from, trv_last_error());
+    else
+        snprintf(sentence, sizeof sentence,
+                 "rank %d at %s has died or has exited before the end of the job: its connection to rank 0 was closed",
+                 rank, connection->from);
+    if (!wrong && !bootstrap->all_left && bootstrap->relay_rank[rank] > 0)
+        relayed_lost(bootstrap, rank, sentence);
+    else if (wrong || !bootstrap->all_left)
+        server_fail(bootstrap, "%s", sentence);
+    bootstrap->connection[rank] = NULL;
     trv_connection_free(bootstrap, connection);
 }
 

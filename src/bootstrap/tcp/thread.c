@@ -212,6 +212,7 @@ static void *thread_run(void *context)
             trv_server_step(bootstrap, now_ns);
         else
             trv_client_step(bootstrap, now_ns);
+        trv_relay_step(bootstrap, now_ns);
         const bool quiet = bootstrap->joined && !bootstrap->unauthenticated_count &&
                            (bootstrap->failure_due_ns == 0 || atomic_load(&bootstrap->failed));
         pthread_mutex_unlock(&bootstrap->lock);
@@ -221,7 +222,7 @@ static void *thread_run(void *context)
             wake_drain(bootstrap);
         else if (any && event.data.ptr == &bootstrap->listener)
             trv_server_accept(bootstrap);
-        else if (any)
+        else if (any && !trv_relay_event(bootstrap, event.data.ptr))
             connection_event(bootstrap, &event);
     }
     pthread_mutex_unlock(&bootstrap->lock);
@@ -262,6 +263,7 @@ int trv_bootstrap_open(trv_bootstrap_t **opened, const trv_bootstrap_options_t *
     bootstrap->options = *options;
     bootstrap->port = options->port;
     bootstrap->listener = bootstrap->epoll = bootstrap->wake = -1;
+    trv_relay_begin(&bootstrap->relay);
     snprintf(bootstrap->address, sizeof bootstrap->address, "%s", options->address);
     pthread_mutex_init(&bootstrap->lock, NULL);
     pthread_condattr_init(&clock);
@@ -272,7 +274,9 @@ int trv_bootstrap_open(trv_bootstrap_t **opened, const trv_bootstrap_options_t *
         bootstrap->record[i] = calloc((size_t)options->ranks, sizeof *bootstrap->record[i]);
     bootstrap->greeting = calloc((size_t)options->ranks, sizeof *bootstrap->greeting);
     bootstrap->connection = calloc((size_t)options->ranks, sizeof(trv_connection_t *));
-    int rc = bootstrap->record[0] && bootstrap->record[1] && bootstrap->greeting && bootstrap->connection
+    bootstrap->relay_rank = calloc((size_t)options->ranks, sizeof *bootstrap->relay_rank);
+    int rc = bootstrap->record[0] && bootstrap->record[1] && bootstrap->greeting && bootstrap->connection &&
+                     bootstrap->relay_rank
                  ? TRV_OK
                  : trv_fail_memory();
     if (rc == TRV_OK && options->ranks > 1)
@@ -301,13 +305,13 @@ static struct timespec timespec_of(double ns)
 
 static int timeout_fail(trv_bootstrap_t *bootstrap, const char *what)
 {
-    char missing[512] = "", sentence[TRV_REASON_MAX];
+    char missing[640] = "", sentence[TRV_REASON_MAX];
     if (bootstrap->options.rank == 0)
         trv_server_missing(bootstrap, missing, sizeof missing);
     else if (!bootstrap->joined)
-        snprintf(missing, sizeof missing, ": rank 0 at %s, port %d, %s", bootstrap->address, bootstrap->port,
-                 bootstrap->connect_error ? bootstrap->connect_error
-                                          : "does not answer, or not all ranks are connected");
+        snprintf(missing, sizeof missing, ": rank 0 at %.200s, port %d, %s", bootstrap->address, bootstrap->port,
+                 *bootstrap->connect_error ? bootstrap->connect_error
+                                           : "does not answer, or not all ranks are connected");
     snprintf(sentence, sizeof sentence, "rank %d timed out after %.3g s while it waited %s%s", bootstrap->options.rank,
              bootstrap->options.timeout_ns / 1e9, what, missing);
     trv_bootstrap_fail_locked(bootstrap, sentence);
@@ -374,6 +378,8 @@ const void *trv_bootstrap_welcome(const trv_bootstrap_t *bootstrap, size_t *byte
 }
 
 const char *trv_bootstrap_local(const trv_bootstrap_t *bootstrap) { return bootstrap->local; }
+
+int trv_bootstrap_relay(const trv_bootstrap_t *bootstrap) { return bootstrap->relay.rank; }
 
 int trv_bootstrap_exchange(trv_bootstrap_t *bootstrap, const void *record, size_t bytes)
 {
@@ -452,15 +458,18 @@ static bool has_connections(const trv_bootstrap_t *bootstrap)
 }
 
 /* After a failure, waits until the peers have received it and closed their connections; closing a connection earlier
- * could discard frames in flight. */
+ * could discard frames in flight. For the same reason a rank that relays connections waits for their ends, also at the
+ * regular end of the job. */
 static void connections_drain(trv_bootstrap_t *bootstrap)
 {
     enum { PARTING_MS = 1000, PAUSE_MS = 2 };
-    for (int ms = 0; ms < PARTING_MS; ms += PAUSE_MS) {
+    const double start_ns = trv_now_ns();
+    for (;;) {
         pthread_mutex_lock(&bootstrap->lock);
-        const bool busy = atomic_load(&bootstrap->failed) && has_connections(bootstrap);
+        const bool failed = atomic_load(&bootstrap->failed), relays = bootstrap->relay.splices.count > 0,
+                   busy = failed ? has_connections(bootstrap) || relays : bootstrap->all_left && relays;
         pthread_mutex_unlock(&bootstrap->lock);
-        if (!busy)
+        if (!busy || trv_now_ns() - start_ns > (failed ? PARTING_MS * 1e6 : bootstrap->options.timeout_ns))
             return;
         nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
     }
@@ -493,6 +502,7 @@ void trv_bootstrap_close(trv_bootstrap_t *bootstrap)
         bootstrap->unauthenticated = next;
     }
     trv_connection_free(bootstrap, bootstrap->to_rank_0);
+    trv_relay_end(&bootstrap->relay);
     const int file[] = {bootstrap->listener, bootstrap->epoll, bootstrap->wake};
     for (int i = 0; i < 3; i++)
         trv_file_close(file[i]);
@@ -502,6 +512,7 @@ void trv_bootstrap_close(trv_bootstrap_t *bootstrap)
     free(bootstrap->record[1]);
     free(bootstrap->greeting);
     free(bootstrap->connection);
+    free(bootstrap->relay_rank);
     pthread_cond_destroy(&bootstrap->changed);
     pthread_mutex_destroy(&bootstrap->lock);
     free(bootstrap);

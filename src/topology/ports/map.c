@@ -10,19 +10,24 @@
 
 /* ---- Encoding ---------------------------------------------------------------------------------------------------- */
 
+enum { ROUTE_BYTES = 5 }; /* routed, reachable, beyond */
+
 static void write_routes(const trv_topology_record_t *record, trv_writer_t *writer)
 {
     for (int p = 0; p < TRV_PORTS_MAX; p++) {
-        uint8_t word[3 * TRV_INTERFACES_MAX];
+        uint8_t route[ROUTE_BYTES * TRV_INTERFACES_MAX];
         int there = TRV_INTERFACES_MAX;
-        while (there > 0 && record->reachable[p][there - 1] == 0)
+        while (there > 0 && record->reachable[p][there - 1] == 0 && record->beyond[p][there - 1] == 0)
             there--;
         for (int j = 0; j < there; j++) {
-            word[3 * j] = record->routed[p][j];
-            word[3 * j + 1] = (uint8_t)record->reachable[p][j];
-            word[3 * j + 2] = (uint8_t)(record->reachable[p][j] >> 8);
+            uint8_t *at = &route[ROUTE_BYTES * j];
+            at[0] = record->routed[p][j];
+            at[1] = (uint8_t)record->reachable[p][j];
+            at[2] = (uint8_t)(record->reachable[p][j] >> 8);
+            at[3] = (uint8_t)record->beyond[p][j];
+            at[4] = (uint8_t)(record->beyond[p][j] >> 8);
         }
-        trv_write_block(writer, word, 3 * (size_t)there);
+        trv_write_block(writer, route, ROUTE_BYTES * (size_t)there);
     }
 }
 
@@ -44,14 +49,17 @@ static bool read_routes(trv_topology_record_t *record, trv_reader_t *reader)
     bool right = true;
     memset(record->routed, TRV_NO_INTERFACE, sizeof record->routed);
     memset(record->reachable, 0, sizeof record->reachable);
+    memset(record->beyond, 0, sizeof record->beyond);
     for (int p = 0; p < TRV_PORTS_MAX; p++) {
         size_t bytes;
-        const uint8_t *word = trv_read_block(reader, 3 * TRV_INTERFACES_MAX, &bytes);
-        for (size_t j = 0; word && j < bytes / 3; j++) {
-            record->routed[p][j] = word[3 * j];
-            record->reachable[p][j] = (uint16_t)(word[3 * j + 1] | word[3 * j + 2] << 8);
+        const uint8_t *route = trv_read_block(reader, ROUTE_BYTES * TRV_INTERFACES_MAX, &bytes);
+        for (size_t j = 0; route && j < bytes / ROUTE_BYTES; j++) {
+            const uint8_t *at = &route[ROUTE_BYTES * j];
+            record->routed[p][j] = at[0];
+            record->reachable[p][j] = (uint16_t)(at[1] | at[2] << 8);
+            record->beyond[p][j] = (uint16_t)(at[3] | at[4] << 8);
             right = right && (record->routed[p][j] == TRV_NO_INTERFACE || record->routed[p][j] < record->interfaces) &&
-                    record->reachable[p][j] >> record->interfaces == 0;
+                    (record->reachable[p][j] | record->beyond[p][j]) >> record->interfaces == 0;
         }
     }
     return right;
@@ -131,6 +139,19 @@ int trv_topology_records_neighbour(const trv_topology_records_t *records, int ra
     return -1;
 }
 
+int trv_topology_records_beyond(const trv_topology_records_t *records, int rank, int port, int *last)
+{
+    const int neighbour = trv_topology_records_neighbour(records, rank, port);
+    *last = port;
+    while (neighbour >= 0 && *last < 2 * records->torus.dims) {
+        const int there = trv_topology_records_neighbour(records, neighbour, *last);
+        if (there >= 0 && records->record[there].host != records->record[rank].host)
+            return there;
+        *last = *last / 2 == port / 2 ? 2 * (port / 2) + 2 : *last + 1;
+    }
+    return -1;
+}
+
 /* ---- A rank and its neighbour ------------------------------------------------------------------------------------ */
 
 typedef struct pair {
@@ -158,6 +179,20 @@ static unsigned routed_by_port(const trv_topology_record_t *record, int port)
     for (int i = 0; i < record->interfaces; i++)
         for (int j = 0; j < TRV_INTERFACES_MAX; j++)
             bits |= (unsigned)is_routed(record, port, i, j) << i;
+    return bits;
+}
+
+/* Bit mask of the interfaces that reach the neighbour but not the rank behind it, as those with a cable to it do if hosts
+ * do not forward. A network of all hosts reaches both. */
+static unsigned cables_by_port(const trv_topology_records_t *records, int rank, int port)
+{
+    int last;
+    const trv_topology_record_t *record = &records->record[rank];
+    unsigned bits = reachable_by_port(record, port);
+    if (trv_topology_records_beyond(records, rank, port, &last) < 0)
+        return 0;
+    for (int j = 0; j < TRV_INTERFACES_MAX; j++)
+        bits &= ~(unsigned)record->beyond[port][j];
     return bits;
 }
 
@@ -244,8 +279,9 @@ static pair_t choose_pair(const trv_topology_records_t *records, int rank, int p
     const unsigned fast = fast_interfaces(record), routed = routed_by_port(record, port) & fast;
     const unsigned other = routed_by_port(record, port ^ 1) & fast, reachable = reachable_by_port(record, port) & fast;
     const bool alone = trv_topology_records_neighbour(records, rank, port ^ 1) < 0;
-    const bool apart = (routed & ~other) && (alone || (other & ~routed));
-    const unsigned set = apart ? routed & ~other : reachable;
+    const unsigned cables = cables_by_port(records, rank, port);
+    const bool apart = cables || ((routed & ~other) && (alone || (other & ~routed)));
+    const unsigned set = cables ? cables : apart ? routed & ~other : reachable;
     if (!set)
         return none;
     const int own = nth_preferred(record, set, apart ? 0 : port % __builtin_popcount(set));
@@ -289,6 +325,41 @@ void trv_topology_records_assign(const trv_topology_records_t *records, trv_map_
         for (int p = 0; p < TRV_PORTS_MAX; p++)
             map[r].arrive[p] = assigned_arrival(records, r, p, &map[r]);
     }
+}
+
+/* ---- Forwarding -------------------------------------------------------------------------------------------------- */
+
+/* False if the neighbour at the port is not reached from the interface of the port, as far as is known. */
+static bool is_joined(const trv_topology_records_t *records, const trv_map_t *map, int rank, int port)
+{
+    const int there = trv_topology_records_neighbour(records, rank, port);
+    const trv_topology_record_t *record = &records->record[rank];
+    return there < 0 || record->assigned ||
+           record->reachable[port][map[there].arrive[port]] >> map[rank].leave[port] & 1;
+}
+
+bool trv_topology_records_cabled(const trv_topology_records_t *records, const trv_map_t *map, int rank, int port)
+{
+    int last;
+    return is_joined(records, map, rank, port) &&
+           (records->record[rank].assigned || trv_topology_records_beyond(records, rank, port, &last) < 0 ||
+            cables_by_port(records, rank, port) >> map[rank].leave[port] & 1);
+}
+
+bool trv_topology_records_forward(const trv_topology_records_t *records, const trv_map_t *map, int *rank, int *port)
+{
+    for (int r = 0; r < records->ranks; r++)
+        for (int p = 0; p < 2 * records->torus.dims; p++) {
+            int last;
+            const int there = trv_topology_records_beyond(records, r, p, &last);
+            if (there < 0 || !is_joined(records, map, r, p) ||
+                records->record[r].beyond[p][map[there].arrive[last]] >> map[r].leave[p] & 1)
+                continue;
+            *rank = r;
+            *port = p;
+            return false;
+        }
+    return true;
 }
 
 /* ---- Shared paths ------------------------------------------------------------------------------------------------ */

@@ -11,6 +11,11 @@
  *   so that the two ports of a dimension have different interfaces, if possible at different PCI bridges. Messages
  *   arrive at an interface in the same network.
  * - A pair of interfaces is used only if packets from a socket bound to the one leave by it towards the other.
+ * - Interfaces that reach the neighbour but not the rank behind it (cables between hosts that do not forward) are
+ *   preferred to all others, such as those of a management network.
+ *
+ * Hosts that are wired port to port do not forward packets. They are recognized by a missing route: from the interface
+ * of a port to the rank two hops away through that port.
  *
  * The functions here do not query the system; system_routes.h and device.h do.
  */
@@ -41,6 +46,8 @@ typedef struct trv_topology_record {
      * of the own interfaces by which packets to it leave if their socket is bound to that interface. */
     uint8_t routed[TRV_PORTS_MAX][TRV_INTERFACES_MAX];
     uint16_t reachable[TRV_PORTS_MAX][TRV_INTERFACES_MAX];
+    /* The same towards interface j of the rank two hops away (trv_topology_records_beyond). */
+    uint16_t beyond[TRV_PORTS_MAX][TRV_INTERFACES_MAX];
 } trv_topology_record_t;
 
 void trv_topology_record_write(const trv_topology_record_t *record, trv_writer_t *writer);
@@ -69,8 +76,16 @@ void trv_topology_records_clear(trv_topology_records_t *records);
 
 /* The next rank in the direction of the port that is on another host; -1 if there is none. */
 int trv_topology_records_neighbour(const trv_topology_records_t *records, int rank, int port);
+/* The rank two hops away through the port: the neighbour's neighbour at the same port, or at that of a later dimension
+ * if there is none; -1 if there is none on another host. Sets *last to the port of the second hop. */
+int trv_topology_records_beyond(const trv_topology_records_t *records, int rank, int port, int *last);
 /* Fills in the map of every rank. */
 void trv_topology_records_assign(const trv_topology_records_t *records, trv_map_t *map);
+/* False if hosts do not forward: some rank has no route from the interface of a port to that at which its messages to
+ * the rank two hops away would arrive. Then *rank and *port are an example. */
+bool trv_topology_records_forward(const trv_topology_records_t *records, const trv_map_t *map, int *rank, int *port);
+/* Where hosts do not forward: false if the rank has a neighbour at the port but no cable to it. */
+bool trv_topology_records_cabled(const trv_topology_records_t *records, const trv_map_t *map, int rank, int port);
 
 /* Bit mask of the dimensions whose two ports share one interface, leaving or arriving, on any rank that has neighbours
  * on other hosts in both directions (in dimensions that the torus does not have: in any direction) or an assignment by

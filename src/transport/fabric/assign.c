@@ -59,7 +59,7 @@ static void query_routes(const trv_fabric_t *fabric, int routes, const char *to,
     }
 }
 
-static void query_port(const trv_fabric_t *fabric, int routes, int peer, int port, trv_topology_record_t *record)
+static void query_neighbour(const trv_fabric_t *fabric, int routes, int peer, int port, trv_topology_record_t *record)
 {
     trv_reader_t reader = fabric->published[peer];
     char address[TRV_IP_ADDRESS_MAX];
@@ -68,6 +68,35 @@ static void query_port(const trv_fabric_t *fabric, int routes, int peer, int por
         trv_read_text(&reader, address, sizeof address);
         query_routes(fabric, routes, address, &record->routed[port][j], &record->reachable[port][j]);
     }
+}
+
+/* The own interfaces that reach the rank two hops away. Where nothing is known, all do. */
+static void query_beyond(const trv_fabric_t *fabric, int routes, int peer, int port, trv_topology_record_t *record)
+{
+    trv_reader_t reader = fabric->published[peer];
+    char address[TRV_IP_ADDRESS_MAX];
+    uint16_t unknown = 0;
+    const int interfaces = (int)trv_read_number(&reader);
+    for (int i = 0; i < fabric->interfaces; i++)
+        unknown |= (uint16_t)((fabric->interface[i].device_index == 0) << i);
+    for (int j = 0; j < interfaces; j++) {
+        uint8_t routed;
+        trv_read_text(&reader, address, sizeof address);
+        query_routes(fabric, routes, address, &routed, &record->beyond[port][j]);
+        record->beyond[port][j] |= unknown;
+    }
+}
+
+static void query_port(const trv_fabric_t *fabric, int routes, const trv_topology_records_t *records, int port,
+                       trv_topology_record_t *record)
+{
+    int last;
+    const int rank = fabric->options.oob.rank, neighbour = trv_topology_records_neighbour(records, rank, port),
+              beyond = trv_topology_records_beyond(records, rank, port, &last);
+    if (neighbour >= 0 && !fabric->assigned)
+        query_neighbour(fabric, routes, neighbour, port, record);
+    if (beyond >= 0 && fabric->options.may_relay)
+        query_beyond(fabric, routes, beyond, port, record);
 }
 
 static void find_devices(trv_fabric_t *fabric, trv_topology_record_t *record)
@@ -98,12 +127,9 @@ int trv_fabric_query_routes(trv_fabric_t *fabric)
     memcpy(record->leave, fabric->map.leave, sizeof record->leave);
     memset(record->routed, TRV_NO_INTERFACE, sizeof record->routed);
     int rc = trv_topology_records_init(&records, torus, fabric->record, fabric->options.oob.ranks);
-    const int routes = rc == TRV_OK && !fabric->assigned ? trv_routes_open() : -1;
-    for (int p = 0; rc == TRV_OK && !fabric->assigned && p < 2 * torus->dims; p++) {
-        const int peer = trv_topology_records_neighbour(&records, fabric->options.oob.rank, p);
-        if (peer >= 0)
-            query_port(fabric, routes, peer, p, record);
-    }
+    const int routes = rc == TRV_OK ? trv_routes_open() : -1;
+    for (int p = 0; rc == TRV_OK && p < 2 * torus->dims; p++)
+        query_port(fabric, routes, &records, p, record);
     trv_routes_close(routes);
     trv_topology_records_clear(&records);
     if (rc == TRV_OK)
@@ -306,6 +332,9 @@ int trv_fabric_assign(trv_fabric_t *fabric)
     rc = rc == TRV_OK && !map ? trv_fail_memory() : rc;
     if (rc == TRV_OK) {
         trv_topology_records_assign(&records, map);
+        rc = trv_fabric_find_cables(fabric, &records, map);
+    }
+    if (rc == TRV_OK) {
         fabric->shared_paths = trv_topology_records_shared_paths(&records, map, &fabric->one_path);
         rc = assign_all(fabric, map);
     }

@@ -62,6 +62,7 @@ static int read_interfaces(trv_fabric_t *fabric, const char *own_host, const rec
         trv_read_text(&reader, host, sizeof host);
         const int coordinate = (int)trv_read_number(&reader) - 1;
         const bool same = strcmp(host, own_host) == 0;
+        snprintf(fabric->host[r], sizeof fabric->host[r], "%.*s", TRV_HOST_MAX - 1, host);
         known = known && coordinate >= 0;
         here += same;
         if (fabric->local && !same)

@@ -46,6 +46,9 @@ typedef struct trv_fabric_options {
     int coordinate;       /* of this rank on the torus; if it is negative on any rank, the torus is a ring */
     const char *provider; /* rank 0's applies to all ranks; NULL: the first suitable one */
     const char *ports;    /* "+0=eth1,-0=eth2"; or "eth1,10.1.0.0/16": detected among these; NULL: among all */
+    bool may_relay;       /* detect hosts that do not forward; the caller relays messages there, and every rank has the
+                           * coordinate of its number */
+    bool torus_is_set;    /* by the user; otherwise a ring without one of its links is used as a line */
     const char *local;    /* numeric address of this host by which it reaches the others; NULL: any */
     /* Called one or more times when messages fail permanently, by the thread that detects it. It must result in a call
      * of trv_fabric_break; until then the failed operations stay pending. */
@@ -66,6 +69,22 @@ int trv_fabric_open(trv_fabric_t **fabric, const trv_fabric_options_t *options);
  * neighbours in both directions are on other hosts, or if their user has assigned the interfaces (TRIVANCE_PORTS). Sets
  * *one if several dimensions share the same interface. All ranks return the same. */
 unsigned trv_fabric_shared_paths(const trv_fabric_t *fabric, bool *one);
+/* True if hosts do not forward (options.may_relay): messages reach only the neighbours on the torus. Those to other
+ * ranks must be sent to trv_fabric_next_rank, which passes them on. */
+bool trv_fabric_relays(const trv_fabric_t *fabric);
+/* The route that is missing, as a sentence; "" if there is none. */
+const char *trv_fabric_no_route(const trv_fabric_t *fabric);
+/* The neighbour of this rank at a port; -1 if there is none. Only if trv_fabric_relays. */
+int trv_fabric_neighbour(const trv_fabric_t *fabric, int port);
+/* The neighbour to which a message to the peer is sent: the peer itself if it is a neighbour. The route is the shorter
+ * way in each dimension in ascending order. */
+int trv_fabric_next_rank(const trv_fabric_t *fabric, int peer);
+const trv_torus_t *trv_fabric_torus(const trv_fabric_t *fabric);
+/* True if the ring of the options has become a line, because no cable joins its ends (options.torus_is_set). */
+bool trv_fabric_is_opened(const trv_fabric_t *fabric);
+/* True if the interface of the port has lost its carrier, as by a cable that is pulled. Then writes a sentence with
+ * both hosts and the interface. */
+bool trv_fabric_is_unplugged(const trv_fabric_t *fabric, int port, char *sentence, size_t size);
 /* Describes the interface of each port of this rank: "+0 by eth1, -0 by eth2". */
 void trv_fabric_describe(const trv_fabric_t *fabric, char *text, size_t size);
 
@@ -91,8 +110,9 @@ typedef struct trv_fragment {
 
 typedef struct trv_fabric_op {
     bool sends;
-    int port; /* of the sender; TRV_NO_PORT: the first interface */
-    int peer; /* rank in the job */
+    int port;   /* of the sender; TRV_NO_PORT: the first interface */
+    int peer;   /* rank in the job */
+    int origin; /* send: 1 + the rank in whose name the message is sent; 0: this rank */
     uint64_t tag;
     void *data;
     size_t bytes;

@@ -1,7 +1,8 @@
 /*
  * Declarations shared by the files of the fabric: bring_up.c (collective initialization), parameters.c (parameters of
- * libfabric), interfaces.c (candidate interfaces), assign.c (assignment of interfaces to ports), interface.c (one
- * interface), open.c (creation and closing), post.c (operations), wait.c (progress).
+ * libfabric), interfaces.c (candidate interfaces), assign.c (assignment of interfaces to ports), cables.c (hosts
+ * that do not forward), interface.c (one interface), open.c (creation and closing), post.c (operations), wait.c
+ * (progress).
  */
 #ifndef TRIVANCE_TRANSPORT_FABRIC_INSIDE_H
 #define TRIVANCE_TRANSPORT_FABRIC_INSIDE_H
@@ -18,7 +19,7 @@
 #include "settings/ports_text.h"
 #include "transport/fabric/fabric.h"
 
-enum { TRV_ADDRESS_BYTES_MAX = 512, TRV_IP_ADDRESS_MAX = 80, TRV_PARAMETERS_MAX = 256 };
+enum { TRV_ADDRESS_BYTES_MAX = 512, TRV_IP_ADDRESS_MAX = 80, TRV_PARAMETERS_MAX = 256, TRV_HOST_MAX = 65 };
 
 #define TRV_EXCESS_BYTES ((size_t)1 << 32) /* of address space; only the part that a message overwrites takes memory */
 
@@ -59,6 +60,8 @@ typedef struct trv_peer {
     fi_addr_t *av_address; /* in the address vectors: [own interface * interfaces + interface of the peer] */
     size_t deferred[TRV_DEFERRED_LISTS]; /* number of deferred operations */
     uint64_t rejected_in_pass; /* the latest pass over deferred operations that the provider rejected for this peer */
+    /* If hosts do not forward, for the route to the peer and that from it: port of its first hop; of its last hop. */
+    uint8_t first_port, last_port;
 } trv_peer_t;
 
 /* Properties of addresses that must be equal on all ranks. */
@@ -80,6 +83,11 @@ struct trv_fabric {
     trv_torus_t torus;
     unsigned shared_paths; /* result of trv_fabric_shared_paths */
     bool one_path;
+    bool relays;                     /* hosts do not forward: a message reaches neighbours only */
+    bool is_opened;                  /* a cable is missing, and the ring is used as a line */
+    int neighbour[TRV_PORTS_MAX];    /* if so: by port of this rank; -1: none */
+    char no_route[3 * TRV_HOST_MAX]; /* and a route that is missing, as a sentence */
+    char (*host)[TRV_HOST_MAX];      /* the hosts of the ranks by rank */
     trv_peer_t *peer;
     trv_address_format_t address_format;      /* of rank 0 */
     bool registers_memory, directed_receives; /* memory is registered; receives specify the source address */
@@ -127,6 +135,9 @@ int trv_fabric_query_routes(trv_fabric_t *fabric);
 void trv_fabric_publish_addresses(const trv_fabric_t *fabric, trv_writer_t *writer);
 int trv_fabric_collect_addresses(trv_fabric_t *fabric, int rank, trv_reader_t *reader);
 int trv_fabric_assign(trv_fabric_t *fabric);
+/* cables.c: determines whether hosts forward. If they do not, checks that a cable joins all neighbours, and determines
+ * the routes of relayed messages. A ring of which one link is missing becomes a line, unless the user has set it. */
+int trv_fabric_find_cables(trv_fabric_t *fabric, trv_topology_records_t *records, trv_map_t *map);
 /* parameters.c: returns the parameters of libfabric that must be equal at both ends of a connection, as "NAME=VALUE
  * NAME=VALUE". The first call in a process determines them. first: those of rank 0; NULL on rank 0. */
 const char *trv_fabric_parameters(const char *first);

@@ -57,8 +57,10 @@ int trv_fabric_create(trv_fabric_t **created, const trv_fabric_options_t *option
     fabric->peer = calloc(ranks, sizeof *fabric->peer);
     fabric->record = calloc(ranks, sizeof *fabric->record);
     fabric->published = calloc(ranks, sizeof *fabric->published);
-    int rc = fabric->peer && fabric->record && fabric->published ? open_all(fabric, provider, parameters)
-                                                                 : trv_fail_memory();
+    fabric->host = calloc(ranks, sizeof *fabric->host);
+    int rc = fabric->peer && fabric->record && fabric->published && fabric->host
+                 ? open_all(fabric, provider, parameters)
+                 : trv_fail_memory();
     fabric->options.provider = fabric->options.ports = fabric->options.local = NULL; /* the caller may free them */
     if (rc < 0)
         trv_fabric_close(fabric);
@@ -106,6 +108,7 @@ void trv_fabric_close(trv_fabric_t *fabric)
     free(fabric->peer);
     free(fabric->record);
     free(fabric->published);
+    free(fabric->host);
     free(fabric->addresses);
     free(fabric);
 }

@@ -62,21 +62,34 @@ void trv_fabric_unregister(trv_fabric_t *fabric, trv_region_t *region)
 
 /* ---- Posting ----------------------------------------------------------------------------------------------------- */
 
-/* The interface of this rank for the operation. `port` is the port of the sender. */
-static int own_interface(const trv_fabric_t *fabric, const trv_fabric_op_t *op)
+/* The port of the sender by which the message of the operation arrives; TRV_NO_PORT: by the first interface. */
+static int arrival_port(const trv_fabric_t *fabric, const trv_fabric_op_t *op)
 {
-    return op->port < 0 ? 0 : op->sends ? fabric->map.leave[op->port] : fabric->map.arrive[op->port];
+    const bool reaches = op->peer == fabric->options.oob.rank ||
+                         (op->port >= 0 && fabric->neighbour[op->sends ? op->port : op->port ^ 1] == op->peer);
+    if (!fabric->relays || reaches)
+        return op->port;
+    return op->sends ? fabric->peer[op->peer].first_port : fabric->peer[op->peer].last_port;
 }
 
-static int peer_interface(const trv_peer_t *peer, const trv_fabric_op_t *op)
+/* The interface of this rank for the operation. */
+static int own_interface(const trv_fabric_t *fabric, const trv_fabric_op_t *op)
 {
-    return op->port < 0 ? 0 : op->sends ? peer->map.arrive[op->port] : peer->map.leave[op->port];
+    const int port = arrival_port(fabric, op);
+    return port < 0 ? 0 : op->sends ? fabric->map.leave[port] : fabric->map.arrive[port];
+}
+
+static int peer_interface(const trv_fabric_t *fabric, const trv_fabric_op_t *op)
+{
+    const trv_peer_t *peer = &fabric->peer[op->peer];
+    const int port = arrival_port(fabric, op);
+    return port < 0 ? 0 : op->sends ? peer->map.arrive[port] : peer->map.leave[port];
 }
 
 static int find_address(trv_fabric_t *fabric, const trv_fabric_op_t *op, fi_addr_t *address)
 {
     const trv_peer_t *peer = &fabric->peer[op->peer];
-    const int there = peer_interface(peer, op);
+    const int there = peer_interface(fabric, op);
     fi_addr_t *found = &peer->av_address[op->interface * peer->interfaces + there];
     if (*found == FI_ADDR_UNSPEC &&
         fi_av_insert(fabric->interface[op->interface].av, peer->address[there], 1, found, 0, NULL) != 1) {
@@ -205,7 +218,8 @@ static ssize_t fragment_receive(const trv_interface_t *interface, char *data, si
 static ssize_t fragment_post(trv_fabric_t *fabric, trv_fabric_op_t *op, size_t index)
 {
     trv_interface_t *interface = &fabric->interface[op->interface];
-    const uint64_t sender = fabric->directed_receives ? 0 : (uint64_t)(op->sends ? fabric->options.oob.rank : op->peer);
+    const int own = op->origin > 0 ? op->origin - 1 : fabric->options.oob.rank;
+    const uint64_t sender = fabric->directed_receives ? 0 : (uint64_t)(op->sends ? own : op->peer);
     const uint64_t tag = sender << TRV_TAG_BITS | op->tag;
     struct fid_mr *memory = op->region ? op->region->on[op->interface] : op->own_region;
     void *region = memory ? fi_mr_desc(memory) : NULL;
@@ -260,14 +274,28 @@ static ssize_t op_post_fragments(trv_fabric_t *fabric, trv_fabric_op_t *op)
     return code;
 }
 
+enum { SENTENCE_BYTES = 512 };
+
+/* Describes the failure of an operation: `what` this rank could not do and `why`, unless its cable is unplugged. */
+static void describe_failure(const trv_fabric_t *fabric, const trv_fabric_op_t *op, const char *what, const char *why,
+                             char sentence[SENTENCE_BYTES])
+{
+    const int port = arrival_port(fabric, op);
+    char text[TRV_PORT_TEXT_MAX] = "";
+    if (fabric->relays && port >= 0 &&
+        trv_fabric_is_unplugged(fabric, op->sends ? port : port ^ 1, sentence, SENTENCE_BYTES))
+        return;
+    if (op->port >= 0)
+        trv_port_format(op->port, text);
+    snprintf(sentence, SENTENCE_BYTES, "rank %d %s rank %d through %s%s%s%s: %s", fabric->options.oob.rank, what,
+             op->peer, fabric->interface[op->interface].name, *text ? " (port " : "", text, *text ? ")" : "", why);
+}
+
 static void op_fail(trv_fabric_t *fabric, trv_fabric_op_t *op, ssize_t code)
 {
-    char port[TRV_PORT_TEXT_MAX] = "", sentence[512];
-    if (op->port >= 0)
-        trv_port_format(op->port, port);
-    snprintf(sentence, sizeof sentence, "rank %d cannot %s rank %d through %s%s%s%s: %s", fabric->options.oob.rank,
-             op->sends ? "send to" : "receive from", op->peer, fabric->interface[op->interface].name,
-             *port ? " (port " : "", port, *port ? ")" : "", fi_strerror((int)-code));
+    char sentence[SENTENCE_BYTES];
+    describe_failure(fabric, op, op->sends ? "cannot send to" : "cannot receive from", fi_strerror((int)-code),
+                     sentence);
     trv_fabric_op_stop(fabric, op, TRV_OP_FREE);
     trv_fabric_op_end(op);
     fabric->options.fail(fabric->options.context, sentence);
@@ -275,12 +303,8 @@ static void op_fail(trv_fabric_t *fabric, trv_fabric_op_t *op, ssize_t code)
 
 void trv_fabric_fail_peer(trv_fabric_t *fabric, const trv_fabric_op_t *op, const char *why)
 {
-    char port[TRV_PORT_TEXT_MAX] = "", sentence[512];
-    if (op->port >= 0)
-        trv_port_format(op->port, port);
-    snprintf(sentence, sizeof sentence, "rank %d lost its connection to rank %d through %s%s%s%s: %s",
-             fabric->options.oob.rank, op->peer, fabric->interface[op->interface].name, *port ? " (port " : "", port,
-             *port ? ")" : "", why);
+    char sentence[SENTENCE_BYTES];
+    describe_failure(fabric, op, "lost its connection to", why, sentence);
     fabric->options.fail(fabric->options.context, sentence);
 }
 

@@ -1,0 +1,47 @@
+/*
+ * Network interfaces, from getifaddrs.
+ */
+#include "bootstrap/tcp/interfaces.h"
+
+#include <arpa/inet.h>
+#include <ifaddrs.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+static struct in_addr ipv4_of(const struct sockaddr *address)
+{
+    const struct sockaddr_in *ipv4 = (const void *)address;
+    return address && address->sa_family == AF_INET ? ipv4->sin_addr : (struct in_addr){INADDR_ANY};
+}
+
+/* The broadcast address is derived from the netmask, because interfaces often have none configured; the system
+ * delivers packets to it nevertheless. Networks of 31 bits have only two addresses, those of their ends (RFC 3021). */
+static bool interface_read(const struct ifaddrs *at, trv_host_interface_t *interface)
+{
+    const unsigned needed = IFF_UP | IFF_RUNNING;
+    if (!at->ifa_addr || at->ifa_addr->sa_family != AF_INET || (at->ifa_flags & (needed | IFF_LOOPBACK)) != needed)
+        return false;
+    const uint32_t hosts = ~ntohl(ipv4_of(at->ifa_netmask).s_addr);
+    *interface = (trv_host_interface_t){.index = if_nametoindex(at->ifa_name), .address = ipv4_of(at->ifa_addr)};
+    inet_ntop(AF_INET, &interface->address, interface->text, sizeof interface->text);
+    snprintf(interface->name, sizeof interface->name, "%s", at->ifa_name);
+    interface->neighbours = hosts > 1    ? (struct in_addr){interface->address.s_addr | htonl(hosts)}
+                            : hosts == 1 ? (struct in_addr){interface->address.s_addr ^ htonl(1)}
+                                         : ipv4_of(at->ifa_flags & IFF_POINTOPOINT ? at->ifa_dstaddr : NULL);
+    if (interface->neighbours.s_addr == interface->address.s_addr)
+        interface->neighbours.s_addr = INADDR_ANY;
+    return true;
+}
+
+int trv_host_interfaces(trv_host_interface_t interface[TRV_HOST_INTERFACES_MAX])
+{
+    struct ifaddrs *list = NULL;
+    int count = 0;
+    if (getifaddrs(&list) != 0)
+        return 0;
+    for (const struct ifaddrs *at = list; at && count < TRV_HOST_INTERFACES_MAX; at = at->ifa_next)
+        count += interface_read(at, &interface[count]);
+    freeifaddrs(list);
+    return count;
+}

@@ -1,0 +1,24 @@
+/*
+ * The network interfaces of this host that are running and have an IPv4 address, without the loopback interface.
+ */
+#ifndef TRIVANCE_BOOTSTRAP_TCP_INTERFACES_H
+#define TRIVANCE_BOOTSTRAP_TCP_INTERFACES_H
+
+#include <net/if.h>
+#include <netinet/in.h>
+
+enum { TRV_HOST_INTERFACES_MAX = 32 };
+
+typedef struct trv_host_interface {
+    char name[IF_NAMESIZE];
+    unsigned index;
+    struct in_addr address;
+    char text[INET_ADDRSTRLEN]; /* the address, such as "10.0.0.3" */
+    struct in_addr neighbours;  /* broadcast address of the network, or the other end of a point-to-point network;
+                                  INADDR_ANY: there are no neighbours */
+} trv_host_interface_t;
+
+/* Returns the number of interfaces; at most TRV_HOST_INTERFACES_MAX are returned. */
+int trv_host_interfaces(trv_host_interface_t interface[TRV_HOST_INTERFACES_MAX]);
+
+#endif

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# Starts the ranks of a job on hosts that do not forward, one rank on each: network namespaces in a ring or a chain of
+# cables with a subnet each, and a management network of all hosts.
+#
+#     cables.sh ring|chain HOSTS PROGRAM [ARGUMENT…]
+#
+# Host r has the interfaces `right` and `left` towards hosts r + 1 and r - 1, and `mgmt`. MANAGEMENT=no leaves out `mgmt`;
+# rank 0 is then reached by its cables only. PULL=R pulls the cable between hosts R and R + 1 when the program creates
+# the file $PULL_FILE. RANKS_ON_HOST (default 1) consecutive ranks are on one host. The exit status is that of the lowest
+# rank that fails, 77 if the system has no such namespaces.
+set -u
+if [ "${CABLES_INSIDE-}" != yes ]; then
+    unshare -Urnm true 2> /dev/null || exit 77
+    CABLES_INSIDE=yes exec unshare -Urnm --kill-child --fork --pid --mount-proc "$0" "$@"
+fi
+shape=$1 hosts=$2
+shift 2
+mount -t tmpfs tmpfs /run && mkdir -p /run/netns && export PATH=$PATH:/usr/sbin:/sbin || exit 77
+
+ip link add bridge type bridge && ip link set bridge up || exit 77
+for ((r = 0; r < hosts; r++)); do
+    ip netns add "host$r" && ip -n "host$r" link set lo up || exit 77
+    [ "${MANAGEMENT-}" = no ] && continue
+    ip link add "m$r" type veth peer name mgmt netns "host$r" && ip link set "m$r" master bridge up
+    ip -n "host$r" addr add "10.8.0.$((r + 1))/16" dev mgmt && ip -n "host$r" link set mgmt up
+done
+cables=$hosts
+[ "$shape" = ring ] || cables=$((hosts - 1))
+for ((r = 0; r < cables; r++)); do
+    s=$(((r + 1) % hosts))
+    ip -n "host$r" link add right type veth peer name left netns "host$s"
+    ip -n "host$r" addr add "10.9.$r.1/30" dev right && ip -n "host$r" link set right up
+    ip -n "host$s" addr add "10.9.$r.2/30" dev left && ip -n "host$s" link set left up
+done
+
+# The kernel reports the carrier of an interface after up to a second.
+for ((r = 0; r < hosts; r++)); do
+    while ip -n "host$r" -o link show up | grep -v LOOPBACK | grep -q -v 'state UP'; do sleep 0.05; done
+done
+
+on_host=${RANKS_ON_HOST-1}
+export WORLD_SIZE=$((hosts * on_host)) MASTER_PORT=29500 TRIVANCE_SECRET=$RANDOM$RANDOM MASTER_ADDR=10.8.0.1
+[ "${MANAGEMENT-}" != no ] || MASTER_ADDR=10.9.0.1
+export PULL_FILE=/run/pull # private to this script
+pids=()
+for ((rank = 0; rank < WORLD_SIZE; rank++)); do
+    r=$((rank / on_host))
+    RANK=$rank ip netns exec "host$r" unshare --uts sh -c 'hostname "$0" && exec "$@"' "host$r" "$@" &
+    pids+=($!)
+done
+if [ -n "${PULL-}" ]; then
+    until [ -e "$PULL_FILE" ] || ! kill -0 "${pids[0]}" 2> /dev/null; do sleep 0.05; done
+    ip -n "host$PULL" link set right down
+fi
+code=0
+for pid in "${pids[@]}"; do
+    wait "$pid"
+    ended=$?
+    [ $code -ne 0 ] || code=$ended
+done
+exit $code
