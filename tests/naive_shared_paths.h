@@ -40,7 +40,7 @@ static inline double naive_slowness(const trv_simulate_options_t *options, int r
     return factor;
 }
 
-/* The time of the reductions of a step, which read so many bytes. */
+/* The time of the reductions of a step, which read `bytes`. */
 static inline double naive_reduction_fs(const trv_simulate_options_t *options, int streams, uint64_t bytes)
 {
     const double shared_ns = options->gamma_ns * (options->gamma_per_stream ? 1 : streams) * (double)bytes +

@@ -45,19 +45,20 @@ def predict_all(rows: Sequence[Row], profile: str, packets: int = PACKETS, worke
 
 # ---- Fitting ---------------------------------------------------------------------------------------------------------
 
-RATES = {"gamma": 2.5e-11}  # where the searches begin, in SI units
-SOFTWARE = {"alpha": 1e-6, "message_overhead": 1e-6, "part_overhead": 10e-6, "gamma_small": 5e-10, "gamma_start": 10e-6}
-LINKS = {"bandwidth": 100e9}
+RATES: dict[str, Any] = {"gamma": 2.5e-11}  # where the searches begin, in SI units
+SOFTWARE: dict[str, Any] = {"alpha": 1e-6, "message_overhead": 1e-6, "part_overhead": 10e-6, "gamma_small": 5e-10,
+                            "gamma_start": 10e-6}
+LINKS: dict[str, Any] = {"bandwidth": 100e9}
 SMALL_RANKS_MAX, LONG, VERY_LONG = 1000, 1 << 20, 8 << 20
 
 
-def search(rows: Sequence[Row], profile: str, start: dict[str, float], steps: Sequence[float] = (1.5, 1.2, 1.08, 1.03),
-           report: Callable[[str], None] = print, **fixed: float) -> dict[str, float]:
+def search(rows: Sequence[Row], profile: str, start: dict[str, Any], steps: Sequence[float] = (1.5, 1.2, 1.08, 1.03),
+           report: Callable[[str], None] = print, **fixed: Any) -> dict[str, Any]:
     """The parameters in `start`, fitted to rows by coordinate descent.
 
     Each parameter in turn is multiplied or divided by a step while the mean of |log(predicted / measured)| decreases.
     """
-    def error(values: dict[str, float]) -> float:
+    def error(values: dict[str, Any]) -> float:
         times = predict_all(rows, profile, 4, **fixed, **values)
         return sum(abs(math.log(time / row.median)) for time, row in zip(times, rows)) / len(rows)
 
@@ -78,7 +79,7 @@ def search(rows: Sequence[Row], profile: str, start: dict[str, float], steps: Se
     return values
 
 
-def fit(rows: Iterable[Row], profile: str) -> dict[str, float]:
+def fit(rows: Iterable[Row], profile: str) -> dict[str, Any]:
     """Fits a profile to the rows of Recursive Doubling in three stages: the rate of reductions to long vectors on small tori,
     where hardly any two messages share a link; software costs to short ones; the bandwidth of links to long ones on large tori.
     """
