@@ -23,6 +23,7 @@ typedef struct hop {
 typedef struct message {
     int cell, to_cell; /* cells of the sender and of the receiver: (stream * steps + step) * ranks + rank */
     int nic, port;     /* as in the schedule */
+    bool opens;        /* the first message of its rank and stream to its peer, with a part of the stream's data */
     uint64_t bytes;
     int64_t packets;
     int hops;
@@ -90,8 +91,6 @@ static void *require(void *memory)
         abort();
     return memory;
 }
-
-static int64_t fs(double ns) { return llround(ns * 1e6); }
 
 /* ---- The heap --------------------------------------------------------------------------------------------------- */
 
@@ -209,14 +208,7 @@ static void start(world_t *w, int number)
 
 /* ---- Ranks ------------------------------------------------------------------------------------------------------- */
 
-static double slowness(const world_t *w, int rank)
-{
-    double factor = 1;
-    for (int i = 0; i < w->options->slow_ranks; i++)
-        if (w->options->slow_rank[i].rank == rank)
-            factor = w->options->slow_rank[i].factor;
-    return factor;
-}
+static double slowness(const world_t *w, int rank) { return naive_slowness(w->options, rank); }
 
 /* Ends a step that was entered if nothing is left to wait for. */
 static void check_end(world_t *w, int number)
@@ -225,8 +217,7 @@ static void check_end(world_t *w, int number)
     if (!cell->begun || cell->incomplete > 0)
         return;
     int rank = number % w->ranks, step = number / w->ranks % w->steps;
-    const double gamma_fs = w->options->gamma_ns * 1e6 * (w->options->gamma_per_stream ? 1 : w->streams);
-    int64_t end = w->now + llround(gamma_fs * (double)cell->reduced * slowness(w, rank));
+    int64_t end = w->now + llround(naive_reduction_fs(w->options, w->streams, cell->reduced) * slowness(w, rank));
     if (step + 1 < w->steps) {
         push(w, (event_t){.at = end, .kind = ENTER, .which = number + w->ranks});
     } else {
@@ -272,9 +263,12 @@ static void begin(world_t *w, int number)
     int rank = number % w->ranks;
     if (w->cpu_free_at[rank] < w->now)
         w->cpu_free_at[rank] = w->now;
-    for (int m = cell->first; m < cell->first + cell->sends; m++)
-        push(w, (event_t){w->cpu_free_at[rank] += fs(w->options->message_overhead_ns * slowness(w, rank)), POST,
-                          ((int64_t)number << 20) + m - cell->first, m, 0, NULL});
+    for (int m = cell->first; m < cell->first + cell->sends; m++) {
+        w->cpu_free_at[rank] += fs(w->options->message_overhead_ns * slowness(w, rank));
+        if (w->message[m].opens)
+            w->cpu_free_at[rank] += fs(w->options->part_overhead_ns * slowness(w, rank));
+        push(w, (event_t){w->cpu_free_at[rank], POST, ((int64_t)number << 20) + m - cell->first, m, 0, NULL});
+    }
     cell->begun = true;
     check_end(w, number);
 }
@@ -380,7 +374,7 @@ static void admit(world_t *w, int link, int64_t round)
     packet_t *packet = input->in;
     input->in = packet->next;
     input->passed_at = w->now;
-    w->server[link].admits_at = w->now + packet->flits * w->server[w->ranks * w->ports].flit_fs;
+    w->server[link].admits_at = w->now + packet->flits * flit_fs(w->options->nic_bandwidth_bps);
     schedule_admission(w, link, w->server[link].admits_at, 0);
     if (input->in) { /* the packet behind it is considered only after those of all other inputs */
         input->deferred_at = w->now;
@@ -443,6 +437,12 @@ static void read_send(world_t *w, int number, const trv_message_t *send, uint64_
     message_t *message = &w->message[w->messages++];
     int rank = number % w->ranks, stream = number / w->ranks / w->steps;
     *message = (message_t){.cell = number, .to_cell = number - rank + send->peer, .nic = send->nic, .port = send->port};
+    message->opens = trv_message_units(w->schedule, send) < trv_schedule_units(w->schedule);
+    for (int m = 0; m < w->messages - 1 && message->opens; m++) {
+        const message_t *earlier = &w->message[m];
+        message->opens = !(earlier->opens && earlier->cell % w->ranks == rank &&
+                           earlier->cell / w->ranks / w->steps == stream && earlier->to_cell % w->ranks == send->peer);
+    }
     message->bytes = trv_message_bytes(w->schedule, stream, send, vector_bytes);
     message->packets = (int64_t)((message->bytes + w->options->packet_bytes - 1) / w->options->packet_bytes);
     find_way(w, message, rank, send->peer, trv_schedule_mirrored(w->schedule, stream));
@@ -477,14 +477,14 @@ static void make_servers(world_t *w)
         for (int k = 0; k < options->slow_links && i < links; k++)
             if (options->slow_link[k].rank * w->ports + options->slow_link[k].port == i)
                 factor = options->slow_link[k].factor;
-        double bps = i < links ? options->bandwidth_bps / factor : options->nic_bandwidth_bps;
+        double bps = i < links ? options->bandwidth_bps / factor : naive_injection_bps(options);
         w->server[i].passed_at = w->server[i].deferred_at = -1;
         w->server[i].asleep = i < links;
-        w->server[i].flit_fs = llround(FLIT_BYTES * 8 * 1e15 / bps);
+        w->server[i].flit_fs = flit_fs(bps);
         for (int c = 0; c < CHANNELS; c++)
             w->server[i].free_bytes[c] = (int64_t)options->buffer_bytes;
     }
-    int64_t tick = w->server[links].flit_fs;
+    int64_t tick = flit_fs(options->nic_bandwidth_bps);
     w->in_fs = fs(options->host_latency_ns) + fs(options->router_in_ns) + fs(0.2);
     w->out_fs = fs(options->router_out_ns) + fs(options->host_latency_ns) + fs(0.2);
     w->hop_fs = fs(options->router_out_ns) + fs(options->link_latency_ns) + fs(options->router_in_ns) + tick;

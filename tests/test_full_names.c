@@ -276,6 +276,8 @@ static void test_texts(void **state)
         {"8mx9", "hybrid:8x9:folded:streams2", "hybrid:8/2x9/2:all:windows:interleaved:streams2:folded"},
         {"8x9", "bucket", "bucket"},
         {"8x9", "bucket:09/8", "bucket:9/8"},
+        {"8x8", "swing-l", "swing-l"},
+        {"8x8", "recdoub-b:04", "recdoub-b:4"},
     };
     char text[TRV_FULL_NAME_MAX];
     (void)state;

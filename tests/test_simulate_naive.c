@@ -20,6 +20,7 @@ static void random_setting(setting_t *setting, const trv_torus_t *torus)
 {
     static const double bandwidth[] = {800e9, 800e9, 200e9, 2400e9, 100e9, 777e9}, latency[] = {100, 100, 0, 37.5, 500};
     static const double nic[] = {12800e9, 12800e9, 800e9, 400e9}, factor[] = {1, 1.5, 2, 7.25};
+    static const double injection[] = {50e9, 300e9, 20000e9};
     static const double alpha[] = {1500, 1500, 0, 123.456}, small[] = {0, 0, 20, 0.125}, gamma[] = {0, 0, 0.001, 1e-5};
     static const uint32_t packet[] = {8192, 8192, 256, 1000, 4096};
     static unsigned settings;
@@ -44,6 +45,10 @@ static void random_setting(setting_t *setting, const trv_torus_t *torus)
     options->one_path = turn / 16 % 2;
     options->gamma_ns = ONE_OF(gamma);
     options->gamma_per_stream = turn / 8 % 2;
+    options->injection_bps = turn % 3 == 0 ? injection[turn / 3 % 3] : 0;
+    options->part_overhead_ns = turn % 5 < 2 ? 33.5 * (turn % 5) : 0;
+    options->gamma_start_ns = turn % 7 < 3 ? 100.0 * (turn % 7) : 0;
+    options->gamma_small_ns = turn % 4 < 2 ? 0.01 * (turn % 4) : 0;
     options->slow_ranks = random_below(3);
     options->slow_rank = setting->slow_rank;
     for (int i = 0; i < options->slow_ranks; i++)
@@ -61,14 +66,16 @@ static void random_setting(setting_t *setting, const trv_torus_t *torus)
 /* Describes the options, for the report of a failure. */
 static const char *describe(const trv_simulate_options_t *options)
 {
-    static char text[340];
+    static char text[512];
     snprintf(text, sizeof text,
              "model %d, delivery %d, %g b/s, nic %g b/s, alpha %g, host %g, in %g, out %g, link %g ns, packets %u, "
-             "overhead %g, gamma %g, %d slow ranks, %d slow links, shared paths %#x%s, buffers "
+             "overhead %g + %g, injection %g b/s, gamma %g, %g + %g, %d slow ranks, %d slow links, shared paths %#x%s, "
+             "buffers "
              "%llu",
              options->model, options->delivery, options->bandwidth_bps, options->nic_bandwidth_bps, options->alpha_ns,
              options->host_latency_ns, options->router_in_ns, options->router_out_ns, options->link_latency_ns,
-             options->packet_bytes, options->message_overhead_ns, options->gamma_ns, options->slow_ranks,
+             options->packet_bytes, options->message_overhead_ns, options->part_overhead_ns, options->injection_bps,
+             options->gamma_small_ns, options->gamma_start_ns, options->gamma_ns, options->slow_ranks,
              options->slow_links, options->shared_paths, options->one_path ? " by one path" : "",
              (unsigned long long)options->buffer_bytes);
     return text;

@@ -84,10 +84,10 @@ export function makeControls(app) {
     for (const one of sliders) one.update(state[one.key]);
     size.update(state.bytes);
     segment(byId('presets'), PRESETS.map(({ name, title }) => ({ key: name, text: name, title })),
-      PRESETS.find(preset => SLIDERS.every(({ key }) => preset[key] === state[key]) && preset.delivery === state.delivery && !Object.keys(state.parameters).length)?.name ?? '',
+      PRESETS.find(preset => SLIDERS.every(({ key }) => preset[key] === state[key]) && preset.delivery === state.delivery && JSON.stringify(preset.parameters ?? {}) === JSON.stringify(state.parameters))?.name ?? '',
       key => {
-        const { bandwidth, alpha, latency, overhead, delivery } = PRESETS.find(preset => preset.name === key) ?? PRESETS[0];
-        app.set({ bandwidth, alpha, latency, overhead, delivery, parameters: {} });
+        const { bandwidth, alpha, latency, overhead, delivery, parameters = {} } = PRESETS.find(preset => preset.name === key) ?? PRESETS[0];
+        app.set({ bandwidth, alpha, latency, overhead, delivery, parameters: { ...parameters } });
       });
     segment(byId('delivery'), [{ key: 'head', text: 'head', title: 'as in the paper’s simulator' }, { key: 'tail', text: 'tail', title: 'as on a real link' }],
       state.delivery, delivery => app.set({ delivery }));

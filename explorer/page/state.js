@@ -3,6 +3,7 @@
  * commands.
  */
 import table from 'explorer:algorithms';
+import tofuD from 'explorer:tofu-d';
 import collectives from 'explorer:collectives';
 import { bytesArgument, parseBytes, portText, rateArgument, timeArgument } from './format.js';
 import { readTorus } from './geometry.js';
@@ -78,11 +79,32 @@ export function chartOf(state) {
   return [...(compared.length > 1 ? compared : families), 'planned'];
 }
 
-/** Presets of network parameters: those of the paper, of a cluster, and of the network that `trivance testbed` emulates. */
+/** Parameters of the network without a control, with the names and values of the tool's options. */
+const PARAMETERS = ['nic-bandwidth', 'injection', 'host-latency', 'router-in', 'router-out', 'packet', 'buffer', 'gamma', 'gamma-start', 'gamma-small', 'part-overhead', 'jitter', 'seed', 'slow-rank', 'routes', 'no-forwarding', 'shared-paths'];
+
+const UNITS = { ns: 1, us: 1e3, ms: 1e6, 'Mb/s': 1e6, 'Gb/s': 1e9, 'Tb/s': 1e12 };
+
+/**
+ * The preset of a profile, the network that the tool has as --network.
+ * @param {string} name
+ * @param {{title: string, parameters: Record<string, {value: string}>}} profile
+ */
+function presetOf(name, { title, parameters }) {
+  const text = (/** @type {string} */ key, /** @type {string} */ usual) => parameters[key]?.value ?? usual;
+  const number = (/** @type {string} */ key, /** @type {string} */ usual) => Number.parseFloat(text(key, usual)) * (UNITS[/** @type {keyof UNITS} */ (text(key, usual).replace(/^[\d.]+/, ''))] ?? NaN);
+  return { name, title, bandwidth: number('bandwidth', '800Gb/s'), alpha: number('alpha', '1.5us'), latency: number('link-latency', '100ns'), overhead: number('message-overhead', '0ns'), delivery: text('delivery', 'head'),
+    parameters: Object.fromEntries(PARAMETERS.filter(key => parameters[key]).map(key => [key, parameters[key].value])) };
+}
+
+/**
+ * Presets of network parameters: those of the paper, of a cluster, of the network that `trivance testbed` emulates, and of a real torus.
+ * @type {{name: string, title: string, bandwidth: number, alpha: number, latency: number, overhead: number, delivery: string, parameters?: Record<string, string>}[]}
+ */
 export const PRESETS = [
   { name: 'Paper', title: '800 Gb/s, 1.5 µs a step: the paper’s evaluation', bandwidth: 800e9, alpha: 1500, latency: 100, overhead: 0, delivery: 'head' },
   { name: 'Ethernet', title: '100 Gb/s, 10 µs a step, 500 ns a link: a cluster over Ethernet', bandwidth: 100e9, alpha: 10000, latency: 500, overhead: 500, delivery: 'tail' },
   { name: 'Testbed', title: '50 Mb/s, 2 ms a hop: the network of trivance testbed', bandwidth: 50e6, alpha: 500e3, latency: 2e6, overhead: 0, delivery: 'tail' },
+  presetOf('Tofu-D', tofuD),
 ];
 
 /** @type {Record<'collective' | 'delivery' | 'model' | 'view' | 'layout' | 'scale', string[]>} */
@@ -93,8 +115,6 @@ const CHOICES = {
 };
 const TEXT_MAX = 400, CHART_MAX = 16, LINKS_MAX = 100, NODES_MAX = 1 << 16, SHOWN_MAX = 40, WORDS_MAX = 6; // limits for addresses from an untrusted source
 
-/** Parameters of the network without a control, with the names and values of the tool's options. */
-const PARAMETERS = ['nic-bandwidth', 'host-latency', 'router-in', 'router-out', 'packet', 'buffer', 'gamma', 'jitter', 'seed', 'slow-rank', 'routes', 'no-forwarding', 'shared-paths'];
 const NOT_PLANNED = /^--(buffer|jitter|seed|slow-rank)=/; // which do not affect plans, so that `plan` does not have them
 
 /**

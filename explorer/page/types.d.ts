@@ -18,6 +18,11 @@ declare module 'explorer:algorithms' { // trivance list --format=json
   export default table;
 }
 
+declare module 'explorer:tofu-d' { // python/trivance/profiles/tofu-d.json
+  const profile: { title: string, parameters: Record<string, { value: string, source: string }> };
+  export default profile;
+}
+
 /* Newer than the types of Debian's TypeScript. */
 declare class DecompressionStream {
   constructor(format: string);

@@ -96,6 +96,13 @@ typedef struct trv_simulate_options {
     bool one_path;         /* all dimensions of shared_paths share a single path */
     bool gamma_per_stream; /* see gamma_ns */
     bool no_forwarding;    /* the network does not forward (trivance/network.h) */
+    double injection_bps;  /* rate at which an interface injects its messages; 0: nic_bandwidth_bps, its maximum. Below
+                              bandwidth_bps it is the rate of a single message on links that several messages share */
+    double part_overhead_ns; /* additional overhead of the first message of a stream to a peer if it carries only a part
+                                of the stream's data, >= 0: its buffer is registered, its address exchanged */
+    double gamma_start_ns;   /* added to the time of every step's reductions, >= 0 */
+    double gamma_small_ns;   /* > 0: reductions that are faster at this time per byte that they read, without
+                                gamma_start_ns and not shared by streams, take that time: one core reduces them */
     /* NULL, or a function that is called about every 10 ms, by the thread that does the work, with the fraction 0 … 1
      * that is done, which never decreases. A result other than 0 ends the call with TRV_ERR_CANCELLED. The planner
      * (trivance/planner.h) calls it too. */

@@ -40,7 +40,9 @@ def _parameters(network: Network) -> Dict[str, str]:
     o = network._options
     times = {f"{name.replace('_', '-')}": getattr(o, name + "_ns") for name in ("host_latency", "router_in", "router_out")}
     shared = [str(d) for d in range(len(network.torus.dims)) if o.shared_paths >> d & 1]
-    return {"nic-bandwidth": f"{o.nic_bandwidth_bps / 1e9:.15g}Gb/s", **{name: f"{ns:.15g}ns" for name, ns in times.items()},
+    times.update({"part-overhead": o.part_overhead_ns, "gamma-start": o.gamma_start_ns, "gamma-small": o.gamma_small_ns})
+    return {"nic-bandwidth": f"{o.nic_bandwidth_bps / 1e9:.15g}Gb/s",
+            "injection": f"{o.injection_bps / 1e9:.15g}Gb/s", **{name: f"{ns:.15g}ns" for name, ns in times.items()},
             "packet": str(o.packet_bytes), "buffer": str(o.buffer_bytes),
             "gamma": f"{o.gamma_ns:.15g}ns{'/stream' if o.gamma_per_stream else ''}", "jitter": f"{100 * o.jitter:.15g}%",
             "seed": str(o.seed), "routes": ROUTES[o.routes],

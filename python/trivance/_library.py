@@ -143,7 +143,8 @@ class SimulateOptions(c.Structure):
         "host_latency_ns, router_in_ns, router_out_ns; uint32_t packet_bytes; uint64_t buffer_bytes; "
         "double message_overhead_ns, gamma_ns, jitter; uint64_t seed; bool full, link_loads; int slow_ranks, slow_links; "
         "SlowRank *slow_rank; SlowLink *slow_link; void *observer; int routes; unsigned shared_paths; "
-        "bool one_path, gamma_per_stream, no_forwarding; trv_progress_t progress; void *progress_context")
+        "bool one_path, gamma_per_stream, no_forwarding; double injection_bps, part_overhead_ns, gamma_start_ns, gamma_small_ns; "
+        "trv_progress_t progress; void *progress_context")
 
 
 class LinkLoad(c.Structure):

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 MODELS = ("dateline", "fifo")
 DELIVERIES = ("head", "tail")
 ROUTES = ("chosen", "fixed")
-_TIMES = ("alpha", "link_latency", "host_latency", "router_in", "router_out", "message_overhead", "gamma")
+_TIMES = ("alpha", "link_latency", "host_latency", "router_in", "router_out", "message_overhead", "part_overhead", "gamma",
+          "gamma_start", "gamma_small")
 
 
 class Torus:
@@ -160,10 +161,16 @@ class Network:
         Along a link; between a node and its router, each way; in seconds.
     router_in, router_out : float or str
         At the input and at the output of a router, in seconds.
+    injection : float or str, optional
+        Rate at which an interface injects its messages, if it is less than its bandwidth, in bit/s.
     packet, buffer : int or str
         Payload of a packet, and a router's input buffer per link and channel (None: unlimited), in bytes.
     message_overhead, gamma : float or str
         Time for which a processor is busy before it sends a message, and time per byte that a reduction reads, in seconds.
+    part_overhead : float or str
+        Additional overhead of the first message of a stream to a peer, if it is a part of the stream's data.
+    gamma_start, gamma_small : float or str
+        Start-up time of a step's reductions; time per byte of those by one core without start-up, where it is faster (0: never).
     gamma_per_stream : bool
         Gamma is the rate of every stream of a rank; otherwise of the rank, which its streams share.
     model : {"fifo", "dateline"}
@@ -212,7 +219,8 @@ class Network:
                  link_latency: Time = "100ns", packet: Bytes = "8KiB", message_overhead: Time = 0, gamma: Time = 0,
                  gamma_per_stream: bool = False, model: str = "fifo", delivery: str = "head", cuts: Iterable[Any] = (),
                  slow: Optional[Mapping[Any, Any]] = None, routes: str = "chosen", forwarding: bool = True,
-                 nic_bandwidth: Rate = "12.8Tb/s",
+                 nic_bandwidth: Rate = "12.8Tb/s", injection: Optional[Rate] = None, part_overhead: Time = 0,
+                 gamma_start: Time = 0, gamma_small: Time = 0,
                  host_latency: Time = "100ns", router_in: Time = "50ns", router_out: Time = "50ns",
                  buffer: Optional[Bytes] = None, jitter: float = 0, seed: int = 1,
                  slow_ranks: Optional[Mapping[int, Any]] = None, shared_paths: Union[str, Iterable[int]] = (),
@@ -244,6 +252,7 @@ class Network:
             size=c.sizeof(L.SimulateOptions), model=L.choose("model", model, MODELS),
             delivery=L.choose("delivery", delivery, DELIVERIES), bandwidth_bps=to_bps(bandwidth, "bandwidth"),
             nic_bandwidth_bps=to_bps(nic_bandwidth, "nic_bandwidth"),
+            injection_bps=0 if injection is None else to_bps(injection, "injection"),
             packet_bytes=min(to_bytes(packet, "packet"), (1 << 32) - 1),
             buffer_bytes=0 if buffer is None else to_bytes(buffer, "buffer"), jitter=to_share(jitter, "jitter"),
             seed=to_int(seed, "seed", 0, (1 << 63) - 1), slow_ranks=len(slow_rank), slow_links=len(slow_link),
@@ -276,6 +285,21 @@ class Network:
         dims, shared = range(len(self.torus.dims)), self.options["shared_paths"]
         return sum({1 << to_int(d, "a dimension of shared_paths", 0, dims[-1])
                     for d in (dims if isinstance(shared, str) else shared)})
+
+    @classmethod
+    def from_profile(cls, torus: TorusLike, profile: str, **changes: Any) -> "Network":
+        """A torus with the parameters of a network that has a name, as the tool's option ``--network``.
+
+        Parameters
+        ----------
+        torus : Torus, str, int or sequence of int
+        profile : str
+            ``"paper"``, ``"tofu-d"`` or the path of a file, which has a slash or a dot (``"./mine.json"``).
+        changes
+            Parameters of `Network`, which replace those of the profile.
+        """
+        from ._profiles import read_profile
+        return cls(torus, **{**read_profile(profile), **changes})
 
     def replace(self, torus: Optional[TorusLike] = None, **changes: Any) -> "Network":
         """The same network but for some parameters."""

@@ -74,13 +74,15 @@ class Simulator(L.Handle):
         L.check(L.lib.simulator_create(c.byref(pointer), schedule._pointer))
         self._pointer = pointer.value
 
-    def time(self, size: Bytes) -> float:
-        """The completion time for a vector of `size` bytes, in seconds."""
-        return self.run(size).time
+    def time(self, size: Bytes, network: Optional[Network] = None) -> float:
+        """The completion time for a vector of `size` bytes, in seconds; `network`: with the parameters of another network."""
+        return self.run(size, network=network).time
 
-    def run(self, size: Bytes, links: bool = False) -> Simulation:
+    def run(self, size: Bytes, links: bool = False, network: Optional[Network] = None) -> Simulation:
         """The time with counts of messages and packets and, if `links`, the traffic of every link."""
-        result, options = L.Simulation(), L.SimulateOptions.from_buffer_copy(self.network._options)
+        if network is not None and network.torus != self.network.torus:
+            raise L.ArgumentError(f"network is one of the torus {network.torus}; the schedule's is {self.network.torus}")
+        result, options = L.Simulation(), L.SimulateOptions.from_buffer_copy((network or self.network)._options)
         options.link_loads = to_bool(links, "links")
         try:
             L.call(L.lib.simulate, self._pointer, c.byref(options), to_bytes(size), c.byref(result))

@@ -29,7 +29,7 @@ static int binomial_row(int size, bool line, int root, bool mirrored, trv_row_ed
 
 static int binomial_create(trv_schedule_t *schedule)
 {
-    return trv_dimension_trees_create(schedule, binomial_row, true);
+    return trv_dimension_trees_create(schedule, binomial_row, true, 0);
 }
 
 const trv_algorithm_t trv_binomial = {

@@ -31,7 +31,7 @@ static int by_dimension_create(trv_schedule_t *schedule)
     bool even = false;
     for (int d = 0; d < schedule->torus.dims; d++)
         even |= schedule->torus.size[d] % 2 == 0;
-    return trv_dimension_trees_create(schedule, row_edges, even);
+    return trv_dimension_trees_create(schedule, row_edges, even, 0);
 }
 
 const trv_algorithm_t trv_by_dimension = {

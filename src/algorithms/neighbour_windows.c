@@ -242,7 +242,7 @@ static int neighbour_create(trv_schedule_t *schedule)
                             schedule->parameters);
         schedule->symmetry = TRV_SYMMETRY_NONE; /* an all-to-all has one, which trv_dimension_trees_create states */
         schedule->consistent = true;
-        return trv_dimension_trees_create(schedule, neighbour_row, has_even_ring(schedule));
+        return trv_dimension_trees_create(schedule, neighbour_row, has_even_ring(schedule), 0);
     }
     tables_t *tables = calloc(1, sizeof *tables);
     if (!tables)

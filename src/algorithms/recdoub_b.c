@@ -11,11 +11,13 @@
  * 2D streams: stream i starts in dimension i, stream D + i is the same with every coordinate negated. Messages over
  * half of the ring travel in direction + in all streams, as in the reference simulator; in the variant recdoub-b-split
  * they travel in direction - in the mirrored streams, which distributes the longest step over both directions.
+ * recdoub-b:PORTS has the first PORTS streams (ports.h), and these messages leave as in recdoub-l:PORTS.
  * Sizes: powers of two; others are folded (pairs.h).   Steps: 2 * sum of log2 a, and 2 where folded.
  * Exact: yes.   Consistent: yes.   Symmetry: none.
  */
 #include "algorithms/builders/pairs.h"
 #include "algorithms/paper.h"
+#include "algorithms/ports.h"
 #include "algorithms/registry.h"
 
 static trv_pattern_t *recdoub_b_pattern(int size, trv_collective_t collective)
@@ -24,11 +26,32 @@ static trv_pattern_t *recdoub_b_pattern(int size, trv_collective_t collective)
     return trv_pairs_pattern(&pairs, collective);
 }
 
+static trv_pattern_t *recdoub_b_pattern_alternating(int size, trv_collective_t collective)
+{
+    trv_pairs_t pairs = trv_pairs(size, trv_recdoub_partner);
+    pairs.ties_alternate = true;
+    return trv_pairs_pattern(&pairs, collective);
+}
+
 static int recdoub_b_create(trv_schedule_t *schedule)
 {
+    const int ports = trv_ports_read("recdoub-b", schedule->parameters, &schedule->torus);
+    if (ports < 0)
+        return ports;
+    const bool alternating = ports > 0;
     return trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = TRV_INTERLEAVED,
                                                                  .mirrored = true,
-                                                                 .pattern = recdoub_b_pattern});
+                                                                 .ties_mirrored = alternating,
+                                                                 .ports = ports,
+                                                                 .pattern = alternating ? recdoub_b_pattern_alternating
+                                                                                        : recdoub_b_pattern});
+}
+
+static int recdoub_b_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective,
+                               char *text, size_t size)
+{
+    (void)collective;
+    return trv_ports_full_name("recdoub-b", parameters, torus, text, size);
 }
 
 static int recdoub_b_create_split(trv_schedule_t *schedule)
@@ -56,12 +79,14 @@ const trv_algorithm_t trv_recdoub_b = {
     .source = "Rabenseifner: ICCS 2004",
     .sizes = "any torus, designed for powers of two",
     .steps_formula = "2 * sum of log2 a; + 2 where folded",
+    .parameters = "PORTS",
     .bytes_formula = "2m (n-1)/n; about m more per folded dimension",
     .symmetry = TRV_SYMMETRY_NONE,
     .exactness = TRV_EXACT,
     .consistent = true,
     .paper_cost = recdoub_b_paper_cost,
     .create = recdoub_b_create,
+    .full_name = recdoub_b_full_name,
 };
 
 const trv_algorithm_t trv_recdoub_b_split = {

@@ -8,12 +8,14 @@
  *   step 1   1<->2 …   m/4, distance 1
  *   step 2   0<->3 …   m/8, distance 3
  *
- * 2D streams: stream i starts in dimension i, stream D + i is the same with every coordinate negated.
+ * 2D streams: stream i starts in dimension i, stream D + i is the same with every coordinate negated. swing-b:PORTS has
+ * the first PORTS of them (ports.h), and messages half way round leave as in swing-l:PORTS.
  * Sizes: powers of two; others are folded (pairs.h).   Steps: 2 * sum of log2 a, and 2 where folded.
  * Exact: yes.   Consistent: yes.   Symmetry: translation by 2 on powers of two.
  */
 #include "algorithms/builders/pairs.h"
 #include "algorithms/paper.h"
+#include "algorithms/ports.h"
 #include "algorithms/registry.h"
 
 static trv_pattern_t *swing_b_pattern(int size, trv_collective_t collective)
@@ -22,13 +24,34 @@ static trv_pattern_t *swing_b_pattern(int size, trv_collective_t collective)
     return trv_pairs_pattern(&pairs, collective);
 }
 
+static trv_pattern_t *swing_b_pattern_alternating(int size, trv_collective_t collective)
+{
+    trv_pairs_t pairs = trv_pairs(size, trv_swing_partner);
+    pairs.ties_alternate = true;
+    return trv_pairs_pattern(&pairs, collective);
+}
+
 static int swing_b_create(trv_schedule_t *schedule)
 {
     if (!trv_pairs_are_unfolded(&schedule->torus))
         schedule->symmetry = TRV_SYMMETRY_NONE;
+    const int ports = trv_ports_read("swing-b", schedule->parameters, &schedule->torus);
+    if (ports < 0)
+        return ports;
+    const bool alternating = ports > 0;
     return trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = TRV_INTERLEAVED,
                                                                  .mirrored = true,
-                                                                 .pattern = swing_b_pattern});
+                                                                 .ties_mirrored = alternating,
+                                                                 .ports = ports,
+                                                                 .pattern = alternating ? swing_b_pattern_alternating
+                                                                                        : swing_b_pattern});
+}
+
+static int swing_b_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
+                             size_t size)
+{
+    (void)collective;
+    return trv_ports_full_name("swing-b", parameters, torus, text, size);
 }
 
 static double swing_b_congestion(int step) { return trv_swing_distance(step); }
@@ -48,10 +71,12 @@ const trv_algorithm_t trv_swing_b = {
     .source = "De Sensi et al.: NSDI 2024",
     .sizes = "any torus, designed for powers of two",
     .steps_formula = "2 * sum of log2 a; + 2 where folded",
+    .parameters = "PORTS",
     .bytes_formula = "2m (n-1)/n; about m more per folded dimension",
     .symmetry = TRV_SYMMETRY_PARITY,
     .exactness = TRV_EXACT,
     .consistent = true,
     .paper_cost = swing_b_paper_cost,
     .create = swing_b_create,
+    .full_name = swing_b_full_name,
 };

@@ -74,7 +74,7 @@ static int trivance_row(int size, bool line, int root, bool mirrored, trv_row_ed
 
 static int trivance_tree_create(trv_schedule_t *schedule)
 {
-    return trv_dimension_trees_create(schedule, trivance_row, false);
+    return trv_dimension_trees_create(schedule, trivance_row, false, 0);
 }
 
 const trv_algorithm_t trv_trivance_tree = {

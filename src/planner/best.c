@@ -24,7 +24,7 @@ typedef struct cache_key {
     int collective, root, dims, size[TRV_DIMS_MAX];
     uint32_t lines, links; /* links: the identifier of the set of slow and cut links, see cache_identify_links */
     double bandwidth_bps, nic_bandwidth_bps, alpha_ns, link_latency_ns, host_latency_ns, router_in_ns, router_out_ns;
-    double message_overhead_ns, gamma_ns;
+    double message_overhead_ns, gamma_ns, injection_bps, part_overhead_ns, gamma_start_ns, gamma_small_ns;
     uint64_t memory_bytes;
     uint32_t dateline, delivery, packet_bytes;
     uint32_t consistent, idempotent, messages_per_port, shared_paths, one_path, gamma_per_stream, routes, no_forwarding;
@@ -67,6 +67,10 @@ static void key_fill(cache_key_t *key, const trv_torus_t *torus, trv_collective_
     key->router_out_ns = network->router_out_ns;
     key->message_overhead_ns = network->message_overhead_ns;
     key->gamma_ns = network->gamma_ns;
+    key->injection_bps = network->injection_bps;
+    key->part_overhead_ns = network->part_overhead_ns;
+    key->gamma_start_ns = network->gamma_start_ns;
+    key->gamma_small_ns = network->gamma_small_ns;
     key->dateline = network->model == TRV_DATELINE;
     key->delivery = (uint32_t)network->delivery;
     key->packet_bytes = network->packet_bytes;

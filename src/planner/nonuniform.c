@@ -146,7 +146,8 @@ static bool keep_model(examination_t *e, const trv_prospect_t *prospect, const c
 {
     const trv_candidates_t *list = &e->ranking->planner->list;
     const trv_simulate_options_t *network = &e->ranking->planner->network;
-    const bool unknown = network->gamma_ns > 0 || network->shared_paths != 0 ||
+    const bool unknown = network->gamma_ns > 0 || network->gamma_start_ns > 0 || network->part_overhead_ns > 0 ||
+                         network->injection_bps > 0 || network->shared_paths != 0 ||
                          trv_sample_uses_slow(&list->network, name);
     const double time_ns = unknown ? 0 : model_ns(e, prospect->name);
     if (time_ns <= 0 || e->modelled == TRV_PROSPECTS_MAX)

@@ -52,7 +52,10 @@ static uint32_t whole_flits(const trv_simulate_options_t *network)
 
 double trv_timing_payload_bps(const trv_simulate_options_t *network)
 {
-    return fmin(network->bandwidth_bps, network->nic_bandwidth_bps) * network->packet_bytes / whole_flits(network);
+    double bps = fmin(network->bandwidth_bps, network->nic_bandwidth_bps);
+    if (network->injection_bps > 0)
+        bps = fmin(bps, network->injection_bps);
+    return bps * network->packet_bytes / whole_flits(network);
 }
 
 /* Larger packets may waste a smaller part of their last flit. To keep the payload rate, packets are made to fill their
@@ -63,6 +66,7 @@ static void fill_flits(trv_simulate_options_t *network)
     const double used = (double)network->packet_bytes / filled;
     network->bandwidth_bps *= used;
     network->nic_bandwidth_bps *= used;
+    network->injection_bps *= used;
     network->packet_bytes = filled;
 }
 

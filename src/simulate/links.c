@@ -92,7 +92,7 @@ static int packet_enter(trv_packets_t *net, const flight_t *flight, const bool t
     if (rc || net->finite || info & INFO_LAST)
         return rc;
     flight_t next = *flight;
-    next.time = net->now + net->gap;
+    next.time = net->now + net->spacing;
     next.packet++;
     return flight_push(&net->injecting, &next);
 }

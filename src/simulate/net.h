@@ -101,6 +101,7 @@ struct trv_packets {
     /* All in fs: flit on a link; hop without that flit; full packet on a link; from interface to router; from router to
      * node; flit of an interface; interval between packets at injection; return of a credit. */
     int64_t flit, hop, full, entry_delay, exit_delay, nic_flit, gap, credit_delay;
+    int64_t injection_flit, spacing; /* of a flit and of a full packet at an interface */
 
     link_t *link;
     nic_t *nic;                     /* node << shift | port */

@@ -63,8 +63,15 @@ static int set_times(trv_packets_t *net, const trv_simulate_options_t *o)
     net->exit_delay = host + out + host_extra_fs;
     net->full = net->packet_flits * net->flit;
     net->gap = net->packet_flits * net->nic_flit;
+    net->injection_flit = net->nic_flit;
+    if (o->injection_bps > 0 || o->injection_bps < 0 || isnan(o->injection_bps))
+        rc = flit_time(o->injection_bps, "the injection rate of the interfaces", &net->injection_flit);
+    rc = rc ? rc : o->injection_bps > 0 ? check_packet(net, o->injection_bps) : TRV_OK;
+    if (net->injection_flit < net->nic_flit)
+        net->injection_flit = net->nic_flit;
+    net->spacing = net->packet_flits * net->injection_flit;
     net->credit_delay = link;
-    return TRV_OK;
+    return rc;
 }
 
 static int check_options(const trv_simulate_options_t *o)
@@ -153,7 +160,7 @@ static void share_paths(trv_packets_t *net, const trv_simulate_options_t *o)
     for (unsigned p = 0; p < (unsigned)net->ports; p++) {
         const bool shared = o->shared_paths >> p / 2 & 1;
         net->path[p] = (uint8_t)(!shared ? p : o->one_path ? 2 * first : p & ~1u);
-        net->pace[p] = shared && net->flit > net->nic_flit ? net->flit : net->nic_flit;
+        net->pace[p] = shared && net->flit > net->injection_flit ? net->flit : net->injection_flit;
     }
 }
 
@@ -200,7 +207,7 @@ static int packets_build(trv_packets_t *net, const trv_simulate_options_t *o)
     net->finite = o->buffer_bytes > 0;
     net->slow = o->slow_links > 0;
     net->tracked = net->finite || net->slow || o->link_loads || o->observer;
-    net->trains = !net->tracked && net->gap <= net->full;
+    net->trains = !net->tracked && net->gap <= net->full && net->spacing == net->gap;
     rc = rc ? rc : trv_packets_check_shared_paths(o, net->torus.dims);
     share_paths(net, o);
     rc = rc ? rc : allocate(net);
@@ -322,6 +329,7 @@ int trv_packets_slowness(const trv_simulate_options_t *o, int ranks, double **sl
             return trv_fail(TRV_ERR_ARGUMENT, "the factor of a slow rank is %g; expected 1 to 10^6", slow->factor);
         int rc = trv_packets_fs(o->alpha_ns * (1 + o->jitter) * slow->factor, "alpha of a slow rank", &longest);
         rc = rc ? rc : trv_packets_fs(o->message_overhead_ns * slow->factor, "a slow rank's overhead", &longest);
+        rc = rc ? rc : trv_packets_fs(o->part_overhead_ns * slow->factor, "a slow rank's overhead", &longest);
         if (rc)
             return rc;
         factor[slow->rank] = slow->factor;

@@ -17,6 +17,8 @@ typedef struct reading {
     const trv_schedule_t *schedule;
     int64_t sending_capacity, leg_capacity;
     trv_step_t step;
+    int64_t *met;    /* per rank: the last (rank, stream) that has sent it a part, counted from 1 */
+    int64_t present; /* the (rank, stream) that is read */
 } reading_t;
 
 int trv_simulator_class(const trv_simulator_t *simulator, int rank)
@@ -52,11 +54,15 @@ static int read_send(reading_t *reading, int rank, int stream, const trv_message
     if (trv_array_reserve(&s->send, &reading->sending_capacity, (int64_t)s->sends, 1, sizeof *s->send) ||
         trv_array_reserve(&s->leg, &reading->leg_capacity, (int64_t)s->legs, legs.count, sizeof *s->leg))
         return TRV_ERR_MEMORY;
-    s->send[s->sends++] = (send_t){.shares = trv_message_units(reading->schedule, message) *
-                                             trv_schedule_weight(reading->schedule, stream),
+    const int64_t units = trv_message_units(reading->schedule, message);
+    const bool opens = units < trv_schedule_units(reading->schedule) && reading->met[message->peer] != reading->present;
+    if (opens)
+        reading->met[message->peer] = reading->present;
+    s->send[s->sends++] = (send_t){.shares = units * trv_schedule_weight(reading->schedule, stream),
                                    .first_leg = (uint32_t)s->legs,
                                    .legs = (int16_t)legs.count,
-                                   .nic = (int16_t)message->nic};
+                                   .nic = (int16_t)message->nic,
+                                   .opens = opens};
     memcpy(&s->leg[s->legs], legs.leg, (size_t)legs.count * sizeof *s->leg);
     s->legs += (size_t)legs.count;
     const int hops = trv_legs_length(&legs);
@@ -100,8 +106,10 @@ static int read_stage(reading_t *reading, int rank, int stream, int step, stage_
     *stage = (stage_t){.first_send = (uint32_t)reading->simulator->sends,
                        .sends = (uint16_t)in->sends,
                        .receives = (uint16_t)in->receives};
-    for (int i = 0; i < in->sends && !rc; i++)
+    for (int i = 0; i < in->sends && !rc; i++) {
         rc = read_send(reading, rank, stream, &in->send[i]);
+        stage->opened += !rc && reading->simulator->send[reading->simulator->sends - 1].opens;
+    }
     for (int i = 0; i < in->receives && !rc; i++)
         rc = read_receive(reading, rank, stream, &in->receive[i], stage);
     for (int i = 0; i < in->combines && !rc; i++)
@@ -123,7 +131,7 @@ static int read_schedule(reading_t *reading)
         int coordinates[TRV_DIMS_MAX];
         trv_torus_coordinates(&s->fold, class, coordinates);
         int rank = trv_torus_rank(&s->torus, coordinates);
-        for (int stream = 0; stream < s->streams; stream++)
+        for (int stream = 0; stream < s->streams; stream++, reading->present++)
             for (int step = 0; step < s->steps; step++) {
                 int rc = read_stage(reading, rank, stream, step, stage++);
                 if (rc)
@@ -148,9 +156,11 @@ int trv_simulator_create(trv_simulator_t **created, const trv_schedule_t *schedu
     for (int d = 0; d < s->torus.dims; d++)
         fold[d] = trv_schedule_period(schedule, d);
     int rc = trv_torus_init(&s->fold, s->torus.dims, fold);
-    reading_t reading = {.simulator = s, .schedule = schedule, .step = TRV_STEP_INIT};
+    reading_t reading = {.simulator = s, .schedule = schedule, .step = TRV_STEP_INIT, .present = 1};
+    reading.met = rc ? NULL : calloc((size_t)s->torus.ranks, sizeof *reading.met);
     if (!rc)
-        rc = read_schedule(&reading);
+        rc = reading.met ? read_schedule(&reading) : trv_fail_memory();
+    free(reading.met);
     trv_step_clear(&reading.step);
     if (rc)
         trv_simulator_destroy(s);

@@ -12,6 +12,7 @@ typedef struct send {
     uint32_t first_leg; /* in trv_simulator.leg */
     int16_t legs;
     int16_t nic;
+    bool opens; /* the first message of the stream to this peer, with only a part of the stream's data */
 } send_t;
 
 /* Two received messages of a stage: the one with the longest path and the largest one. Which of them arrives last
@@ -24,6 +25,7 @@ typedef struct stage { /* one rank's step of one stream */
     uint16_t incoming_hops[INCOMING]; /* 65535: 65535 or more */
     int64_t incoming_shares[INCOMING];
     int64_t reduced_shares; /* shares that its reductions read */
+    uint16_t opened;        /* number of sends with `opens` */
 } stage_t;
 
 struct trv_simulator {

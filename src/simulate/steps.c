@@ -41,7 +41,7 @@ typedef struct run {
     const trv_torus_t *torus; /* the torus that is simulated: the schedule's or its fold */
     uint64_t vector_bytes;
     trv_packets_t *net;
-    int64_t alpha, overhead;
+    int64_t alpha, overhead, part_overhead;
     walker_t *walker;     /* rank * streams + stream */
     uint16_t *arrived;    /* walker * steps + step: number of receives that have arrived */
     double *slowness;     /* per rank, or NULL */
@@ -121,6 +121,21 @@ static int step_leave(run_t *run, uint32_t w)
     return step_enter(run, w, TRV_STEP_GAP_FS);
 }
 
+/* The time of the reductions of a step of the walker. */
+static int reduction_time(const run_t *run, uint32_t w, const stage_t *stage, int64_t *time)
+{
+    const trv_simulate_options_t *o = run->options;
+    const double bytes = (double)trv_share_bytes(stage->reduced_shares, run->simulator->shares, run->vector_bytes);
+    const int sharing = o->gamma_per_stream ? 1 : run->simulator->streams;
+    const double stretch = slowness(run, w);
+    double ns = bytes * o->gamma_ns * sharing * stretch;
+    if (o->gamma_start_ns > 0)
+        ns += o->gamma_start_ns * stretch;
+    if (o->gamma_small_ns > 0)
+        ns = fmin(ns, bytes * o->gamma_small_ns * stretch);
+    return trv_packets_fs(ns, "the time of a reduction", time);
+}
+
 /* Continues if everything of the step has been injected and received. */
 static int step_proceed(run_t *run, uint32_t w)
 {
@@ -129,13 +144,10 @@ static int step_proceed(run_t *run, uint32_t w)
     if (walker->phase != WAITING || walker->unsent > 0 ||
         run->arrived[(size_t)w * (size_t)run->simulator->steps + walker->step] < stage->receives)
         return TRV_OK;
-    if (run->options->gamma_ns <= 0 || stage->reduced_shares == 0)
+    if ((run->options->gamma_ns <= 0 && run->options->gamma_start_ns <= 0) || stage->reduced_shares == 0)
         return step_leave(run, w);
-    uint64_t bytes = trv_share_bytes(stage->reduced_shares, run->simulator->shares, run->vector_bytes);
-    const int sharing = run->options->gamma_per_stream ? 1 : run->simulator->streams;
     int64_t time;
-    int rc = trv_packets_fs((double)bytes * run->options->gamma_ns * sharing * slowness(run, w),
-                            "the time of a reduction", &time);
+    int rc = reduction_time(run, w, stage, &time);
     walker->phase = REDUCING;
     return rc ? rc : trv_packets_timer(run->net, trv_packets_now(run->net) + time, w);
 }
@@ -175,14 +187,15 @@ static int send_message(run_t *run, uint32_t w, const stage_t *stage)
 
 /* ---- Callbacks of the network ------------------------------------------------------------------------------------ */
 
-/* Books the walker's processor for `count` overheads of `each`, after those already booked, and returns the time at
- * which the first begins. Times beyond the horizon are clipped: the run ends before them. */
-static int64_t book_cpu(run_t *run, uint32_t w, uint32_t count, int64_t each)
+/* Books the walker's processor for the overheads of a stage's messages, after those already booked, and returns the
+ * time at which the first begins. Times beyond the horizon are clipped: the run ends before them. */
+static int64_t book_cpu(run_t *run, uint32_t w, const stage_t *stage, int64_t each, int64_t part)
 {
     int64_t *cpu_free_at = &run->cpu_free_at[w / (uint32_t)run->simulator->streams];
     int64_t begin = trv_packets_now(run->net) > *cpu_free_at ? trv_packets_now(run->net) : *cpu_free_at;
-    bool beyond = (double)begin + (double)count * (double)each > TRV_HORIZON_FS;
-    *cpu_free_at = beyond ? TRV_HORIZON_FS + 1 : begin + count * each;
+    bool beyond = (double)begin + (double)stage->sends * (double)each + (double)stage->opened * (double)part >
+                  TRV_HORIZON_FS;
+    *cpu_free_at = beyond ? TRV_HORIZON_FS + 1 : begin + stage->sends * each + stage->opened * part;
     return begin;
 }
 
@@ -191,11 +204,15 @@ static int64_t book_cpu(run_t *run, uint32_t w, uint32_t count, int64_t each)
 static int send_next(run_t *run, uint32_t w, const stage_t *stage)
 {
     walker_t *walker = &run->walker[w];
-    int64_t each = (int64_t)((double)run->overhead * slowness(run, w) + 0.5);
-    int64_t from = walker->phase == SENDING ? trv_packets_now(run->net) : book_cpu(run, w, stage->sends, each);
+    const int64_t each = (int64_t)((double)run->overhead * slowness(run, w) + 0.5);
+    const int64_t part = (int64_t)((double)run->part_overhead * slowness(run, w) + 0.5);
+    int64_t at = walker->phase == SENDING ? trv_packets_now(run->net) : book_cpu(run, w, stage, each, part);
     int rc = walker->phase == SENDING ? send_message(run, w, stage) : TRV_OK;
     walker->phase = SENDING;
-    return rc || walker->sent == stage->sends ? rc : trv_packets_timer(run->net, from + each, w);
+    if (rc || walker->sent == stage->sends)
+        return rc;
+    at += each + (run->simulator->send[stage->first_send + walker->sent].opens ? part : 0);
+    return trv_packets_timer(run->net, at, w);
 }
 
 static int on_timer(void *context, uint32_t w)
@@ -205,7 +222,7 @@ static int on_timer(void *context, uint32_t w)
     const stage_t *stage = stage_of(run, w, walker->step);
     if (walker->phase == REDUCING)
         return step_leave(run, w);
-    if (run->overhead > 0 && stage->sends > 0) {
+    if (run->overhead + run->part_overhead > 0 && stage->sends > 0) {
         int rc = send_next(run, w, stage);
         if (rc || walker->sent < stage->sends)
             return rc;
@@ -264,6 +281,12 @@ static int check_options(const trv_simulate_options_t *o, uint64_t vector_bytes,
     int64_t longest;
     int rc = trv_packets_fs(o->alpha_ns, "alpha", &run->alpha);
     rc = rc ? rc : trv_packets_fs(o->message_overhead_ns, "the overhead of a message", &run->overhead);
+    rc = rc ? rc : trv_packets_fs(o->part_overhead_ns, "the overhead of a part", &run->part_overhead);
+    rc = rc ? rc : trv_packets_fs(o->gamma_start_ns, "the start of a reduction", &longest);
+    if (!rc && !(o->gamma_small_ns >= 0 && o->gamma_small_ns <= 1e6))
+        rc = trv_fail(TRV_ERR_ARGUMENT,
+                      "gamma of small reductions is %g ns per byte; expected 0 to 1 ms, for example 1 ns",
+                      o->gamma_small_ns);
     if (!rc && !(o->gamma_ns >= 0 && o->gamma_ns <= 1e6))
         rc = trv_fail(TRV_ERR_ARGUMENT, "gamma is %g ns per byte; expected 0 to 1 ms, for example 0.01 ns",
                       o->gamma_ns);

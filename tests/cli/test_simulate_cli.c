@@ -88,6 +88,9 @@ static void test_every_parameter(void **state)
         {"--packet=16K", -81.92},
         {"--bytes=24K", 81.92},
         {"--message-overhead=100ns", 100},
+        {"--part-overhead=100ns", 0},
+        {"--network=paper", 0},
+        {"--injection=400Gb/s", 81.92},
         {"--slow-rank=0:2x", 1500},
         {"--slow-rank=3:2x", 0},
         {"--slow-rank=0:2x --slow-rank=3:4x", 1500},
@@ -114,6 +117,14 @@ static void test_every_parameter(void **state)
     assert_true(fabs(time_of("--schedule=- --jitter=10% --seed=2", one_message) - jitter_ns) > 0.01);
     /* Rank 0 adds three vectors of 8000 bytes in one pass: 24000 bytes are read. */
     expect_time("3 -a trivance-l -b 8000 --gamma=0.01ns", NULL, time_of("3 -a trivance-l -b 8000", NULL) + 240);
+    /* The reductions take 100 + 240 ns, or 0.005 ns per byte by one core. */
+    expect_time("3 -a trivance-l -b 8000 --gamma=0.01ns --gamma-start=100ns", NULL,
+                time_of("3 -a trivance-l -b 8000", NULL) + 340);
+    expect_time("3 -a trivance-l -b 8000 --gamma=0.01ns --gamma-start=100ns --gamma-small=0.005ns", NULL,
+                time_of("3 -a trivance-l -b 8000", NULL) + 120);
+    /* A rank of the ring meets one peer in the reduce-scatter and the other in the allgather. In the first step the second
+     * stream waits for the overhead of the first one. */
+    expect_time("3 -a ring -b 3000 --part-overhead=1us", NULL, time_of("3 -a ring -b 3000", NULL) + 3000);
 }
 
 /* The output of plan is simulated in exactly the same time, whether the schedule has blocks, slots or a family's
@@ -459,6 +470,12 @@ static void test_bad_input(void **state)
         {"9 --router-in=fast", "is not a time"},
         {"9 --gamma=0.01", "is not a time"},
         {"9 --message-overhead=1", "is not a time"},
+        {"9 --part-overhead=1", "is not a time"},
+        {"9 --gamma-start=1", "is not a time"},
+        {"9 --gamma-small=1", "is not a time"},
+        {"9 --injection=1", "is not a rate"},
+        {"9 --network=tofu", "there is no network 'tofu'; expected one of paper, tofu-d, or the path of a file"},
+        {"9 --network=./none.json", "none.json"},
         {"9 --packet=100", "from 256 bytes to 1 MiB"},
         {"9 --packet=2M", "from 256 bytes to 1 MiB"},
         {"9 --packet=16K --buffer=8K --model=dateline", "16384 bytes does not fit in a buffer of 8192"},

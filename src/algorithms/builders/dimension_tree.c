@@ -38,12 +38,13 @@ static bool is_line(const trv_schedule_t *schedule, int d)
     return schedule->collective != TRV_ALLTOALL && trv_torus_is_line(&schedule->torus, d);
 }
 
-int trv_dimension_trees_create(trv_schedule_t *schedule, trv_row_tree_t *tree, bool mirrored)
+int trv_dimension_trees_create(trv_schedule_t *schedule, trv_row_tree_t *tree, bool mirrored, int ports)
 {
     const trv_torus_t *torus = &schedule->torus;
     rows_t rows = {0};
     rows.active = trv_torus_active(torus, rows.dimension);
-    const int streams = rows.active < 1 ? 1 : mirrored ? 2 * rows.active : rows.active;
+    const int all = rows.active < 1 ? 1 : mirrored ? 2 * rows.active : rows.active;
+    const int streams = ports > 0 && ports < all ? ports : all;
     trv_tree_edge_t *edge = malloc((size_t)streams * (size_t)torus->ranks * sizeof *edge);
     int rc = edge ? TRV_OK : trv_fail_memory();
     for (int i = 0; i < rows.active && !rc; i++) {

@@ -18,7 +18,8 @@ typedef struct trv_row_edge {
 typedef int trv_row_tree_t(int size, bool line, int root, bool mirrored, trv_row_edge_t *edge);
 
 /* Completes a schedule of a tree (spanning.h) or an all-to-all (exchange.h) with a tree that starts in each dimension
- * with more than one rank and, with `mirrored`, as many in which all directions are reversed. */
-int trv_dimension_trees_create(trv_schedule_t *schedule, trv_row_tree_t *tree, bool mirrored);
+ * with more than one rank and, with `mirrored`, as many in which all directions are reversed; of these, the first
+ * `ports`, unless that is 0. */
+int trv_dimension_trees_create(trv_schedule_t *schedule, trv_row_tree_t *tree, bool mirrored, int ports);
 
 #endif

@@ -31,6 +31,8 @@ int trv_pairs_coordinate(const trv_pairs_t *pairs, int index)
 int trv_pairs_sign(const trv_pairs_t *pairs, int from, int to)
 {
     int forward = to >= from ? to - from : to - from + pairs->size;
+    if (2 * forward == pairs->size && pairs->ties_alternate)
+        return from % 2 ? -1 : 1;
     return 2 * forward <= pairs->size ? 1 : -1;
 }
 

@@ -17,6 +17,7 @@ typedef struct trv_pairs {
     int levels;                                     /* s: the core has 2^s members */
     int extra;                                      /* e: the number of folded coordinates */
     int (*partner)(int index, int level, int core); /* the partner of core index `index` in a level */
+    bool ties_alternate; /* messages half way round leave in direction - from odd coordinates */
 } trv_pairs_t;
 
 trv_pairs_t trv_pairs(int size, int (*partner)(int index, int level, int core));
@@ -25,7 +26,8 @@ trv_pairs_t trv_pairs(int size, int (*partner)(int index, int level, int core));
 int trv_pairs_index(const trv_pairs_t *pairs, int coordinate);
 int trv_pairs_coordinate(const trv_pairs_t *pairs, int index);
 
-/* The direction of the shorter way from one coordinate to the other; + if both ways are equally long. */
+/* The direction of the shorter way from one coordinate to the other; if both ways are equally long, + or that of
+ * ties_alternate. */
 int trv_pairs_sign(const trv_pairs_t *pairs, int from, int to);
 
 /* The partners in Recursive Doubling and in Swing. */
@@ -37,9 +39,10 @@ int trv_swing_distance(int level);
 /* Whether no dimension of the torus needs folding. */
 bool trv_pairs_are_unfolded(const trv_torus_t *torus);
 
-/* Completes a latency-optimal schedule: whole vectors, one stream, one port at a time; its steps fold, exchange in all
- * levels, and unfold. */
-int trv_pairs_l_create(trv_schedule_t *schedule, int (*partner)(int index, int level, int core));
+/* Completes a latency-optimal schedule: its streams send whole slices by one port at a time; its steps fold, exchange in
+ * all levels, and unfold. `ports`: the number of streams (ports.h); 0: one, of which all messages half way round travel
+ * in direction +. */
+int trv_pairs_l_create(trv_schedule_t *schedule, int (*partner)(int index, int level, int core), int ports);
 
 /* The pattern of a bandwidth-optimal schedule (pairs_b.c), including its folding. NULL when out of memory. */
 trv_pattern_t *trv_pairs_pattern(const trv_pairs_t *pairs, trv_collective_t collective);

@@ -16,7 +16,7 @@
 
 typedef struct tables {
     trv_visit_t visit;
-    bool ties_split;
+    bool ties_split, ties_mirrored;
     int active, dimension[TRV_DIMS_MAX];  /* the dimensions with more than one rank */
     trv_pattern_t *pattern[TRV_DIMS_MAX]; /* the pattern of dimension[i] */
     /* the pattern of dimension[i] for streams that do not begin there; NULL: the same */
@@ -89,11 +89,12 @@ static int edge_negate(const view_t *view, trv_edge_t *edge, const trv_pattern_t
 {
     int size = pattern->size;
     int distance = abs(edge->to - edge->from);
-    int tie = view->tables->ties_split ? -1 : 1;
+    const bool tie = 2 * distance == size && !view->tables->ties_mirrored;
+    const int tie_sign = view->tables->ties_split ? -1 : 1;
     edge->from = negate(edge->from, size);
     edge->to = negate(edge->to, size);
-    edge->sign = 2 * distance == size ? tie : -edge->sign;
-    edge->reverse_sign = 2 * distance == size ? tie : -edge->reverse_sign;
+    edge->sign = tie ? tie_sign : -edge->sign;
+    edge->reverse_sign = tie ? tie_sign : -edge->reverse_sign;
     int rc = TRV_OK;
     for (int h = 0; h < pattern->halves && !rc; h++)
         rc = residues_negate(&edge->blocks[h], size, view->out);
@@ -524,6 +525,7 @@ int trv_scatter_create(trv_schedule_t *schedule, const trv_scatter_options_t *op
     schedule->registers = 1 + TRV_ARRIVALS_MAX;
     tables->visit = options->visit;
     tables->ties_split = options->ties_split;
+    tables->ties_mirrored = options->ties_mirrored;
     tables->share_port = schedule->messages_per_port > 1;
     tables->active = trv_torus_active(&schedule->torus, tables->dimension);
     tables->own = options->own ? options->own : tables->active;
@@ -540,7 +542,9 @@ int trv_scatter_create(trv_schedule_t *schedule, const trv_scatter_options_t *op
         schedule_add_stream(schedule, tables, i);
     if (tables->active > 0) {
         schedule->streams = options->mirrored ? 2 * tables->streams : tables->streams;
-        schedule->mirrored_from = tables->streams;
+        if (options->ports > 0 && options->ports < schedule->streams)
+            schedule->streams = options->ports;
+        schedule->mirrored_from = schedule->streams < tables->streams ? schedule->streams : tables->streams;
     }
     return rc || !options->weight ? rc : trv_weights_apply(schedule, options->weight, tables->active);
 }

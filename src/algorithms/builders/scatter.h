@@ -60,6 +60,9 @@ typedef struct trv_scatter_options {
     bool mirrored; /* 2D streams, of which the second D negate every coordinate; otherwise D streams */
     /* mirrored streams travel in direction - if both ways are equally long; otherwise all travel in direction + */
     bool ties_split;
+    /* mirrored streams travel against the others if both ways are equally long */
+    bool ties_mirrored;
+    int ports; /* maximum number of streams (ports.h); 0: there is none */
     /* creates a dimension's pattern; returns NULL when out of memory */
     trv_pattern_t *(*pattern)(int size, trv_collective_t collective);
     /* if `pattern` is NULL: the patterns of the dimensions larger than 1; owned by the schedule */

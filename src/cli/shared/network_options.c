@@ -12,16 +12,17 @@
 
 #include "base/text/parse.h"
 #include "base/append.h"
+#include "cli/shared/network_profile.h"
 #include "base/error.h"
 #include "torus/rows.h"
 
-#define ALL_DIMENSIONS UINT_MAX /* the torus is not known yet */
-
 enum parameter {
+    NETWORK, /* first, because others replace what a profile sets */
     MODEL,
     DELIVERY,
     BANDWIDTH,
     NIC_BANDWIDTH,
+    INJECTION,
     ALPHA,
     LINK_LATENCY,
     HOST_LATENCY,
@@ -30,7 +31,10 @@ enum parameter {
     PACKET,
     BUFFER,
     GAMMA,
+    GAMMA_START,
+    GAMMA_SMALL,
     MESSAGE_OVERHEAD,
+    PART_OVERHEAD,
     JITTER,
     SEED,
     SLOW_RANK,
@@ -42,10 +46,12 @@ enum parameter {
 };
 
 const char *const cli_network_names[CLI_NETWORK_COUNT + 1] = {
+    [NETWORK] = "network",
     [MODEL] = "model",
     [DELIVERY] = "delivery",
     [BANDWIDTH] = "bandwidth",
     [NIC_BANDWIDTH] = "nic-bandwidth",
+    [INJECTION] = "injection",
     [ALPHA] = "alpha",
     [LINK_LATENCY] = "link-latency",
     [HOST_LATENCY] = "host-latency",
@@ -54,7 +60,10 @@ const char *const cli_network_names[CLI_NETWORK_COUNT + 1] = {
     [PACKET] = "packet",
     [BUFFER] = "buffer",
     [GAMMA] = "gamma",
+    [GAMMA_START] = "gamma-start",
+    [GAMMA_SMALL] = "gamma-small",
     [MESSAGE_OVERHEAD] = "message-overhead",
+    [PART_OVERHEAD] = "part-overhead",
     [JITTER] = "jitter",
     [SEED] = "seed",
     [SLOW_RANK] = "slow-rank",
@@ -67,71 +76,90 @@ const char *const cli_network_names[CLI_NETWORK_COUNT + 1] = {
 
 #define KEY(parameter) CLI_NETWORK_OPTION + (parameter)
 
-static const cli_option_t network_option[] =
-    {{NULL, 0, NULL, "Network (one queue per link and otherwise the paper's by default)", NULL},
-     {"model", KEY(MODEL), "M",
-      "queues of a link: fifo, a single queue, as in an ideal router (default); "
-      "or dateline, two channels that take turns, where a packet changes to the second as it passes coordinate 0, "
-      "as SST/Merlin's torus router does to avoid deadlock",
-      "fifo dateline"},
-     {"delivery", KEY(DELIVERY), "D",
-      "when a packet counts as arrived: with its head, as in SST/Merlin (default), "
-      "or with its tail, as on a real link",
-      "head tail"},
-     {"bandwidth", KEY(BANDWIDTH), "RATE",
-      "bandwidth of a link in each direction (default 800Gb/s; a capital B is bytes)", NULL},
-     {"nic-bandwidth", KEY(NIC_BANDWIDTH), "RATE",
-      "bandwidth of a network interface, of which a node has one per port, "
-      "and of the router's crossbar (default 12.8Tb/s)",
-      NULL},
-     {"alpha", KEY(ALPHA), "TIME", "start-up time of every step (default 1.5us)", NULL},
-     {"link-latency", KEY(LINK_LATENCY), "TIME", "latency of a link (default 100ns)", NULL},
-     {"host-latency", KEY(HOST_LATENCY), "TIME",
-      "latency between a node and its router, in each direction (default 100ns)", NULL},
-     {"router-in", KEY(ROUTER_IN), "TIME", "latency of the input of a router (default 50ns)", NULL},
-     {"router-out", KEY(ROUTER_OUT), "TIME", "latency of the output of a router (default 50ns)", NULL},
-     {"packet", KEY(PACKET), "BYTES", "payload of a packet, 256 to 1M (default 8192)", NULL},
-     {"buffer", KEY(BUFFER), "BYTES",
-      "buffer of a router's input, per link and channel, at least one packet (default: unlimited); "
-      "requires --model=dateline; the planner ignores it",
-      NULL},
-     {"gamma", KEY(GAMMA), "TIME",
-      "reduction time per byte that is read, for example 0.01ns; "
-      "a joint reduction of three sources reads three times the bytes of its result; "
-      "the streams of a rank share this rate; 0.01ns/stream gives each stream its own (default 0ns)",
-      NULL},
-     {"message-overhead", KEY(MESSAGE_OVERHEAD), "TIME",
-      "time for which a rank's processor is busy before it sends a message (default 0ns)", NULL},
-     {"jitter", KEY(JITTER), "SHARE",
-      "extend every alpha by a random fraction of up to this value, for example 10% (default 0%); "
-      "the planner ignores it",
-      NULL},
-     {"seed", KEY(SEED), "N", "seed of the random numbers; the same seed gives the same times (default 1)", NULL},
-     {"slow-rank", KEY(SLOW_RANK), "R:Fx",
-      "the work of rank R itself (alpha, message overhead, reductions) takes F times as long, for example 5:2x; "
-      "up to 64 times; the planner ignores it",
-      NULL},
-     {"slow-link", KEY(SLOW_LINK), "R:P:Fx",
-      "the link that leaves rank R by port P (+0, -1 …) has 1/F of the bandwidth, for example 0:+1:4x; "
-      "0:+1:down cuts it; up to 64 times with --cut",
-      NULL},
-     {"cut", KEY(CUT), "R:P",
-      "the link between rank R and its neighbour at port P is down, in both directions; "
-      "R:P:one-way: only in the direction that leaves R; may be repeated",
-      NULL},
-     {"routes", KEY(ROUTES), "ROUTES",
-      "chosen: a message leaves by the port that the schedule names (default); "
-      "fixed: the network takes the shorter way unless it is cut, as between IP addresses and under MPI",
-      "chosen fixed"},
-     {"no-forwarding", KEY(NO_FORWARDING), "[yes|no]",
-      "nodes do not pass on messages of others, like hosts that are wired to each other without switches: "
-      "every message must cross exactly one link (default no)",
-      "yes no"},
-     {"shared-paths", KEY(SHARED_PATHS), "DIMS",
-      "dimensions whose two directions share one path out of a node, as fast as a link: 0, 0:2 or all; "
-      "one: all dimensions share a single path, as on a node with one interface",
-      NULL},
-     CLI_OPTIONS_END};
+static const cli_option_t network_option[] = {
+    {NULL, 0, NULL, "Network (one queue per link and otherwise the paper's by default)", NULL},
+    {"network", KEY(NETWORK), "NAME",
+     "a network with a name: paper (default) or tofu-d, or a file with parameters, for example ./mine.json; options "
+     "that follow replace single parameters",
+     "paper tofu-d FILE"},
+    {"model", KEY(MODEL), "M",
+     "queues of a link: fifo, a single queue, as in an ideal router (default); or dateline, two channels that take "
+     "turns, where a packet changes to the second as it passes coordinate 0, as SST/Merlin's torus router does to "
+     "avoid deadlock",
+     "fifo dateline"},
+    {"delivery", KEY(DELIVERY), "D",
+     "when a packet counts as arrived: with its head, as in SST/Merlin (default), or with its tail, as on a "
+     "real link",
+     "head tail"},
+    {"bandwidth", KEY(BANDWIDTH), "RATE",
+     "bandwidth of a link in each direction (default 800Gb/s; a capital B is bytes)", NULL},
+    {"nic-bandwidth", KEY(NIC_BANDWIDTH), "RATE",
+     "bandwidth of a network interface, of which a node has one per port, and of the router's crossbar (default "
+     "12.8Tb/s)",
+     NULL},
+    {"injection", KEY(INJECTION), "RATE",
+     "rate at which an interface injects its messages, if it is less than its bandwidth: of a single message on links "
+     "that several messages share (default: that bandwidth)",
+     NULL},
+    {"alpha", KEY(ALPHA), "TIME", "start-up time of every step (default 1.5us)", NULL},
+    {"link-latency", KEY(LINK_LATENCY), "TIME", "latency of a link (default 100ns)", NULL},
+    {"host-latency", KEY(HOST_LATENCY), "TIME",
+     "latency between a node and its router, in each direction (default 100ns)", NULL},
+    {"router-in", KEY(ROUTER_IN), "TIME", "latency of the input of a router (default 50ns)", NULL},
+    {"router-out", KEY(ROUTER_OUT), "TIME", "latency of the output of a router (default 50ns)", NULL},
+    {"packet", KEY(PACKET), "BYTES", "payload of a packet, 256 to 1M (default 8192)", NULL},
+    {"buffer", KEY(BUFFER), "BYTES",
+     "buffer of a router's input, per link and channel, at least one packet (default: unlimited); requires "
+     "--model=dateline; the planner ignores it",
+     NULL},
+    {"gamma", KEY(GAMMA), "TIME",
+     "reduction time per byte that is read, for example 0.01ns; a joint reduction of three sources reads three times "
+     "the "
+     "bytes of its result; the streams of a rank share this rate; 0.01ns/stream gives each stream its own (default "
+     "0ns)",
+     NULL},
+    {"gamma-start", KEY(GAMMA_START), "TIME", "start-up time of the reductions of a step (default 0ns)", NULL},
+    {"gamma-small", KEY(GAMMA_SMALL), "TIME",
+     "time per byte that is read of a reduction by one core, without start-up; used where it is faster (default: "
+     "never)",
+     NULL},
+    {"message-overhead", KEY(MESSAGE_OVERHEAD), "TIME",
+     "time for which a rank's processor is busy before it sends a message (default 0ns)", NULL},
+    {"part-overhead", KEY(PART_OVERHEAD), "TIME",
+     "additional overhead of a stream's first message to a peer, if it is a part of the stream's data: the time to "
+     "register its buffer and to exchange addresses (default 0ns)",
+     NULL},
+    {"jitter", KEY(JITTER), "SHARE",
+     "extend every alpha by a random fraction of up to this value, for example 10% (default 0%); the planner ignores "
+     "it",
+     NULL},
+    {"seed", KEY(SEED), "N", "seed of the random numbers; the same seed gives the same times (default 1)", NULL},
+    {"slow-rank", KEY(SLOW_RANK), "R:Fx",
+     "the work of rank R itself (alpha, message overhead, reductions) takes F times as long, for example 5:2x; up to "
+     "64 times; the planner ignores it",
+     NULL},
+    {"slow-link", KEY(SLOW_LINK), "R:P:Fx",
+     "the link that leaves rank R by port P (+0, -1 …) has 1/F of the bandwidth, for example 0:+1:4x; 0:+1:down cuts "
+     "it; up to 64 times with --cut",
+     NULL},
+    {"cut", KEY(CUT), "R:P",
+     "the link between rank R and its neighbour at port P is down, in both directions; R:P:one-way: only in the "
+     "direction that leaves R; "
+     "may be repeated",
+     NULL},
+    {"routes", KEY(ROUTES), "ROUTES",
+     "chosen: a message leaves by the port that the schedule names (default); fixed: the network takes the shorter "
+     "way unless it is cut, as between IP addresses and under MPI",
+     "chosen fixed"},
+    {"no-forwarding", KEY(NO_FORWARDING), "[yes|no]",
+     "nodes do not pass on messages of others, like hosts that are wired to each other without switches: every message "
+     "must cross exactly one link (default no)",
+     "yes no"},
+    {"shared-paths", KEY(SHARED_PATHS), "DIMS",
+     "dimensions whose two directions share one path out of a node, as fast as a link: 0, 0:2 or all; one: all "
+     "dimensions share a single path, as on a node with one interface",
+     NULL},
+    CLI_OPTIONS_END};
 
 static bool is_link(enum parameter parameter)
 {
@@ -141,8 +169,8 @@ static bool is_link(enum parameter parameter)
 /* Whether plans depend on the parameter. */
 static bool affects_plans(enum parameter parameter)
 {
-    return parameter == DELIVERY || (parameter >= BANDWIDTH && parameter <= PACKET) || parameter == GAMMA ||
-           parameter == MESSAGE_OVERHEAD || parameter == SHARED_PATHS || is_link(parameter);
+    return parameter == NETWORK || parameter == DELIVERY || (parameter >= BANDWIDTH && parameter <= PACKET) ||
+           (parameter >= GAMMA && parameter <= PART_OVERHEAD) || parameter == SHARED_PATHS || is_link(parameter);
 }
 
 static const char *const model_name[] = {[TRV_DATELINE] = "dateline", [TRV_FIFO] = "fifo"};
@@ -152,6 +180,7 @@ static const char *const delivery_name[] = {[TRV_DELIVERY_HEAD] = "head", [TRV_D
 
 const char *cli_model_name(trv_link_model_t model) { return model_name[model]; }
 const char *cli_delivery_name(trv_delivery_t delivery) { return delivery_name[delivery]; }
+const char *cli_routes_name(trv_routes_t routes) { return routes_name[routes]; }
 
 void cli_network_init(cli_network_t *network) { *network = (cli_network_t){.options = TRV_SIMULATE_DEFAULTS}; }
 
@@ -221,7 +250,7 @@ static int read_shared_paths(const char *text, trv_simulate_options_t *options)
     char copy[64];
     const char *part[TRV_DIMS_MAX];
     options->one_path = strcmp(text, "one") == 0;
-    options->shared_paths = ALL_DIMENSIONS;
+    options->shared_paths = CLI_ALL_DIMENSIONS;
     if (options->one_path || strcmp(text, "all") == 0)
         return TRV_OK;
     options->shared_paths = 0;
@@ -278,11 +307,24 @@ static int link_add(cli_network_t *network, const char *text, int (*add)(cli_lin
     return rc;
 }
 
+/* Sets a parameter of a profile. */
+static int set_from_profile(void *context, const char *name, const char *value)
+{
+    static const char *const known = " slow-rank slow-link cut network ";
+    char word[32];
+    snprintf(word, sizeof word, " %.28s ", name);
+    if (strstr(known, word))
+        return trv_fail(TRV_ERR_ARGUMENT, "a profile has no %s, which belongs to one torus; give it as an option",
+                        name);
+    return cli_network_set(context, name, value);
+}
+
 static int parameter_set(cli_network_t *network, enum parameter parameter, const char *value)
 {
     trv_simulate_options_t *options = &network->options;
     int rc, word = 0;
     switch (parameter) {
+    case NETWORK: return cli_profile_read(value, set_from_profile, network);
     case MODEL:
         rc = read_word(value, "--model", model_name, &word);
         options->model = rc ? options->model : (trv_link_model_t)word;
@@ -293,6 +335,7 @@ static int parameter_set(cli_network_t *network, enum parameter parameter, const
         return rc;
     case BANDWIDTH: return trv_parse_rate_bps(value, &options->bandwidth_bps);
     case NIC_BANDWIDTH: return trv_parse_rate_bps(value, &options->nic_bandwidth_bps);
+    case INJECTION: return trv_parse_rate_bps(value, &options->injection_bps);
     case ALPHA: return trv_parse_latency_ns(value, &options->alpha_ns);
     case LINK_LATENCY: return trv_parse_latency_ns(value, &options->link_latency_ns);
     case HOST_LATENCY: return trv_parse_latency_ns(value, &options->host_latency_ns);
@@ -301,6 +344,9 @@ static int parameter_set(cli_network_t *network, enum parameter parameter, const
     case PACKET: return read_packet(value, &options->packet_bytes);
     case BUFFER: return trv_parse_bytes(value, &options->buffer_bytes);
     case GAMMA: return set_gamma(value, options);
+    case GAMMA_START: return trv_parse_latency_ns(value, &options->gamma_start_ns);
+    case GAMMA_SMALL: return trv_parse_latency_ns(value, &options->gamma_small_ns);
+    case PART_OVERHEAD: return trv_parse_latency_ns(value, &options->part_overhead_ns);
     case MESSAGE_OVERHEAD: return trv_parse_latency_ns(value, &options->message_overhead_ns);
     case JITTER: return trv_parse_percent(value, &options->jitter);
     case SEED: return read_seed(value, &options->seed);
@@ -359,7 +405,7 @@ int cli_network_finish(cli_network_t *network, const trv_torus_t *torus)
     char text[TRV_TORUS_TEXT_MAX];
     options->slow_rank = network->slow_rank;
     options->slow_link = network->links.directed;
-    if (options->shared_paths == ALL_DIMENSIONS)
+    if (options->shared_paths == CLI_ALL_DIMENSIONS)
         options->shared_paths = (1u << torus->dims) - 1;
     if (options->shared_paths >> torus->dims)
         return trv_fail(TRV_ERR_ARGUMENT,
@@ -430,77 +476,4 @@ void cli_set_hop(trv_simulate_options_t *network, double hop_ns)
     } else {
         network->link_latency_ns = hop_ns;
     }
-}
-
-/* ---- Text output ------------------------------------------------------------------------------------------------- */
-
-static void append_slow(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX])
-{
-    char links[CLI_LINKS_TEXT_MAX];
-    for (int i = 0; i < network->options.slow_ranks; i++)
-        trv_append(text, CLI_NETWORK_TEXT_MAX, ", rank %d %.10gx", network->slow_rank[i].rank,
-                   network->slow_rank[i].factor);
-    cli_links_format(&network->links, "link ", links);
-    trv_append(text, CLI_NETWORK_TEXT_MAX, "%s%s", links[0] ? ", " : "", links);
-}
-
-static void append_shared_paths(const trv_simulate_options_t *options, char text[CLI_NETWORK_TEXT_MAX])
-{
-    if (options->one_path) {
-        trv_append(text, CLI_NETWORK_TEXT_MAX, ", one shared path");
-        return;
-    }
-    for (int d = 0; d < TRV_DIMS_MAX && options->shared_paths != ALL_DIMENSIONS; d++)
-        if (options->shared_paths >> d & 1)
-            trv_append(text, CLI_NETWORK_TEXT_MAX, "%s%d",
-                       options->shared_paths & ((1u << d) - 1) ? ":" : ", shared paths ", d);
-}
-
-char *cli_network_unplanned(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX])
-{
-    const trv_simulate_options_t *options = &network->options;
-    const struct {
-        bool present;
-        const char *name;
-    } part[] = {{options->slow_ranks > 0, "slow ranks"},
-                {options->jitter > 0, "jitter"},
-                {options->buffer_bytes > 0, "finite buffers"}};
-    text[0] = '\0';
-    for (size_t i = 0; i < sizeof part / sizeof part[0]; i++)
-        if (part[i].present)
-            trv_append(text, CLI_NETWORK_TEXT_MAX, "%s%s", text[0] ? ", " : "", part[i].name);
-    return text;
-}
-
-char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX])
-{
-    static const trv_simulate_options_t defaults = TRV_SIMULATE_DEFAULTS;
-    const trv_simulate_options_t *options = &network->options;
-    char bytes[TRV_BYTES_TEXT_MAX];
-    text[0] = '\0';
-    trv_append(text, CLI_NETWORK_TEXT_MAX,
-               "%s, delivery %s, %g Gb/s, alpha %g us, links %g ns, hosts %g ns, routers %g + %g ns, packets of %s",
-               cli_model_name(options->model), cli_delivery_name(options->delivery), options->bandwidth_bps / 1e9,
-               options->alpha_ns / 1e3, options->link_latency_ns, options->host_latency_ns, options->router_in_ns,
-               options->router_out_ns, trv_format_bytes(options->packet_bytes, bytes));
-    if (options->nic_bandwidth_bps < defaults.nic_bandwidth_bps ||
-        options->nic_bandwidth_bps > defaults.nic_bandwidth_bps)
-        trv_append(text, CLI_NETWORK_TEXT_MAX, ", interfaces %g Gb/s", options->nic_bandwidth_bps / 1e9);
-    if (options->buffer_bytes)
-        trv_append(text, CLI_NETWORK_TEXT_MAX, ", buffers of %s", trv_format_bytes(options->buffer_bytes, bytes));
-    if (options->gamma_ns > 0)
-        trv_append(text, CLI_NETWORK_TEXT_MAX, ", reductions %g ns/B%s", options->gamma_ns,
-                   options->gamma_per_stream ? " per stream" : "");
-    if (options->message_overhead_ns > 0)
-        trv_append(text, CLI_NETWORK_TEXT_MAX, ", message overhead %g ns", options->message_overhead_ns);
-    if (options->jitter > 0)
-        trv_append(text, CLI_NETWORK_TEXT_MAX, ", jitter %g %% (seed %llu)", 100 * options->jitter,
-                   (unsigned long long)options->seed);
-    append_slow(network, text);
-    if (options->routes != defaults.routes)
-        trv_append(text, CLI_NETWORK_TEXT_MAX, ", routes %s", routes_name[options->routes]);
-    if (options->no_forwarding)
-        trv_append(text, CLI_NETWORK_TEXT_MAX, ", no forwarding");
-    append_shared_paths(options, text);
-    return text;
 }

@@ -5,6 +5,7 @@
 #ifndef TRIVANCE_CLI_SHARED_NETWORK_OPTIONS_H
 #define TRIVANCE_CLI_SHARED_NETWORK_OPTIONS_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -18,7 +19,8 @@
 #include "cli/shared/command.h"
 #include "cli/shared/link_options.h"
 
-#define CLI_SLOW_MAX 64
+#define CLI_SLOW_MAX       64
+#define CLI_ALL_DIMENSIONS UINT_MAX /* shared_paths before the torus is known */
 
 typedef struct cli_network {
     trv_simulate_options_t options;
@@ -26,9 +28,10 @@ typedef struct cli_network {
     cli_links_t links;                       /* `options` points to links.directed, too */
 } cli_network_t;
 
-/* The names, without dashes: model, delivery, bandwidth, nic-bandwidth, alpha, link-latency, host-latency,
- * router-in, router-out, packet, buffer, gamma, message-overhead, jitter, seed, slow-rank, slow-link, cut, routes,
- * no-forwarding, shared paths. Ends with NULL. */
+/* The names, without dashes: network (the name of a profile), then model, delivery, bandwidth, nic-bandwidth,
+ * injection, alpha, link-latency, host-latency, router-in, router-out, packet, buffer, gamma, gamma-start, gamma-small,
+ * message-overhead, part-overhead, jitter, seed, slow-rank, slow-link, cut, routes, no-forwarding, shared paths. Ends
+ * with NULL. */
 extern const char *const cli_network_names[];
 void cli_network_init(cli_network_t *network);
 /* Sets a parameter by its name from text as typed ("800Gb/s"); slow-rank, slow-link and cut add one more ("5:2x",
@@ -54,7 +57,7 @@ int cli_network_open_rings(const trv_torus_t *torus, const trv_simulate_options_
 
 /* Parameters as options of subcommands, with the key CLI_NETWORK_OPTION + the index of the name: all, those that a
  * plan depends on, and slow-link, cut, routes and no-forwarding alone. */
-#define CLI_NETWORK_COUNT 21
+#define CLI_NETWORK_COUNT 26
 /* Parameters that may be given several times (cli_command_t.repeated) */
 #define CLI_NETWORK_REPEATED "slow-rank slow-link cut"
 #define CLI_NETWORK_OPTION   1024
@@ -77,5 +80,6 @@ void cli_set_hop(trv_simulate_options_t *network, double hop_ns);
 
 const char *cli_model_name(trv_link_model_t model);
 const char *cli_delivery_name(trv_delivery_t delivery);
+const char *cli_routes_name(trv_routes_t routes);
 
 #endif

@@ -253,7 +253,8 @@ int cli_sweep_grid_finish(cli_sweep_grid_t *grid)
         return trv_fail(TRV_ERR_ARGUMENT, "no torus is given; give at least one, for example --torus=8,8x8");
     grid->points = 1;
     for (int i = 0; i < CLI_AXES; i++) {
-        if (!grid->list[i] && default_list(i) && !(grid->list[i] = strdup(default_list(i))))
+        const bool of_profile = i > CLI_AXIS_NETWORK && grid->list[CLI_AXIS_NETWORK]; /* --network is the first */
+        if (!grid->list[i] && !of_profile && default_list(i) && !(grid->list[i] = strdup(default_list(i))))
             return trv_fail_memory();
         int rc = grid->list[i] ? read_axis(grid, i) : TRV_OK;
         if (rc)

@@ -1,0 +1,72 @@
+/*
+ * Reads profiles of networks, see network_profile.h.
+ */
+#include "cli/shared/network_profile.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/append.h"
+#include "base/error.h"
+#include "json/json.h"
+
+#define FORMAT "trivance-network-1"
+
+static int fail_unknown(const char *name)
+{
+    char names[256] = "";
+    for (const cli_profile_t *profile = cli_profiles; profile->name; profile++)
+        trv_append(names, sizeof names, "%s%s", names[0] ? ", " : "", profile->name);
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "there is no network '%.60s'; expected one of %s, or the path of a file, for example ./mine.json",
+                    name, names);
+}
+
+static int open_profile(const char *name, trv_json_t *file)
+{
+    if (strpbrk(name, "/."))
+        return trv_json_read(file, name);
+    for (const cli_profile_t *profile = cli_profiles; profile->name; profile++)
+        if (strcmp(profile->name, name) == 0)
+            return trv_json_parse(file, profile->name, profile->text, strlen(profile->text));
+    return fail_unknown(name);
+}
+
+static int set_parameter(const trv_json_t *file, const json_t *parameters, const char *key, const json_t *entry,
+                         int (*set)(void *, const char *, const char *), void *context)
+{
+    const char *value = json_string_value(json_object_get(entry, "value"));
+    if (!value || !json_string_value(json_object_get(entry, "source")))
+        return trv_json_fail(file, parameters, key,
+                             "a parameter has a value and its source, for example {\"value\": \"1.5us\", \"source\": "
+                             "\"measured\"}");
+    char reason[512];
+    const int rc = set(context, key, value);
+    if (!rc)
+        return TRV_OK;
+    snprintf(reason, sizeof reason, "%s", trv_last_error());
+    return trv_json_fail(file, entry, "value", "%s", reason);
+}
+
+int cli_profile_read(const char *name, int (*set)(void *context, const char *parameter, const char *value),
+                     void *context)
+{
+    trv_json_t file = {.root = NULL};
+    int rc = open_profile(name, &file);
+    if (rc)
+        return rc;
+    const char *format = json_string_value(json_object_get(file.root, "format")), *key;
+    json_t *parameters = json_object_get(file.root, "parameters"), *entry;
+    if (!format || strcmp(format, FORMAT) != 0)
+        rc = trv_json_fail(&file, file.root, "format", "expected \"format\": \"" FORMAT "\"");
+    else if (!json_is_object(parameters))
+        rc = trv_json_fail(&file, file.root, "parameters",
+                           "expected \"parameters\": {…}, with the names of the options of "
+                           "`trivance simulate --help`");
+    json_object_foreach(parameters, key, entry)
+    {
+        rc = rc ? rc : set_parameter(&file, parameters, key, entry, set, context);
+    }
+    trv_json_close(&file);
+    return rc;
+}
