@@ -6,8 +6,9 @@
 #
 # Host r has the interfaces `right` and `left` towards hosts r + 1 and r - 1, and `mgmt`. MANAGEMENT=no leaves out `mgmt`;
 # rank 0 is then reached by its cables only. PULL=R pulls the cable between hosts R and R + 1 when the program creates
-# the file `begun` in the folder JOB_FILES. RANKS_ON_HOST (default 1) consecutive ranks are on one host. The exit status
-# is that of the lowest rank that fails, 77 if the system has no such namespaces.
+# the file `begun` in the folder JOB_FILES. RANKS_ON_HOST (default 1) consecutive ranks are on one host, and the hosts are
+# numbered in the order HOST_ORDER. The exit status is that of the lowest rank that fails, 77 if the system has no such
+# namespaces.
 set -u
 if [ "${CABLES_INSIDE-}" != yes ]; then
     unshare -Urnm true 2> /dev/null || exit 77
@@ -39,12 +40,13 @@ for ((r = 0; r < hosts; r++)); do
 done
 
 on_host=${RANKS_ON_HOST-1}
+read -r -a order <<< "${HOST_ORDER-$(seq -s ' ' 0 $((hosts - 1)))}"
 export WORLD_SIZE=$((hosts * on_host)) MASTER_PORT=29500 TRIVANCE_SECRET=$RANDOM$RANDOM MASTER_ADDR=10.8.0.1
 [ "${MANAGEMENT-}" != no ] || MASTER_ADDR=10.9.0.1
 export JOB_FILES=/run # private to this script
 pids=()
 for ((rank = 0; rank < WORLD_SIZE; rank++)); do
-    r=$((rank / on_host))
+    r=${order[rank / on_host]}
     RANK=$rank ip netns exec "host$r" unshare --uts sh -c 'hostname "$0" && exec "$@"' "host$r" "$@" &
     pids+=($!)
 done

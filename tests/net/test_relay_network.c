@@ -384,7 +384,7 @@ static void test_killed(void **state)
         else
             snprintf(expected, sizeof expected,
                      "rank %d has lost its connection to rank 0 at 10.77.0.1, port %d, which rank %d relays: a rank on "
-                     "the way has died or has exited before the end of the job",
+                     "the way has died or has exited before the end of the job, or a cable is unplugged",
                      r, PORT, r - 1);
         assert_string_equal(shared->report[0][r].reason, expected);
         assert_true(shared->report[0][r].code < 0);

@@ -189,7 +189,7 @@ static unsigned cables_by_port(const trv_topology_records_t *records, int rank, 
     int last;
     const trv_topology_record_t *record = &records->record[rank];
     unsigned bits = reachable_by_port(record, port);
-    if (records->ignores_cables || trv_topology_records_beyond(records, rank, port, &last) < 0)
+    if (trv_topology_records_beyond(records, rank, port, &last) < 0)
         return 0;
     for (int j = 0; j < TRV_INTERFACES_MAX; j++)
         bits &= ~(unsigned)record->beyond[port][j];
@@ -276,10 +276,12 @@ static pair_t choose_pair(const trv_topology_records_t *records, int rank, int p
     pair_t none = {TRV_NO_INTERFACE, TRV_NO_INTERFACE};
     if (peer < 0)
         return none;
-    const unsigned fast = fast_interfaces(record), routed = routed_by_port(record, port) & fast;
-    const unsigned other = routed_by_port(record, port ^ 1) & fast, reachable = reachable_by_port(record, port) & fast;
+    const unsigned found = cables_by_port(records, rank, port), cables = records->ignores_cables ? 0 : found;
+    const unsigned suitable = records->ignores_cables ? ~found : fast_interfaces(record);
+    const unsigned routed = routed_by_port(record, port) & suitable,
+                   other = routed_by_port(record, port ^ 1) & suitable,
+                   reachable = reachable_by_port(record, port) & suitable;
     const bool alone = trv_topology_records_neighbour(records, rank, port ^ 1) < 0;
-    const unsigned cables = cables_by_port(records, rank, port);
     const bool apart = cables || ((routed & ~other) && (alone || (other & ~routed)));
     const unsigned set = cables ? cables : apart ? routed & ~other : reachable;
     if (!set)

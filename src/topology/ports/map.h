@@ -69,7 +69,7 @@ typedef struct trv_topology_records {
     int ranks;
     const trv_topology_record_t *record;
     int *rank_at;        /* the lowest rank at each coordinate; -1: there is none */
-    bool ignores_cables; /* do not prefer cables between hosts that do not forward */
+    bool ignores_cables; /* use no cables between hosts that do not forward */
 } trv_topology_records_t;
 int trv_topology_records_init(trv_topology_records_t *records, const trv_torus_t *torus,
                               const trv_topology_record_t *record, int ranks);
