@@ -1,0 +1,124 @@
+/*
+ * trivance simulate with bad input: one sentence for every kind, and exit status 2.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "tool.h"
+
+static void test_bad_input(void **state)
+{
+    static const struct {
+        const char *line, *words;
+    } bad[] = {
+        {"", "give a torus"},
+        {"9 --schedule=x.json", "specifies its own torus and messages; leave out the torus"},
+        {"--schedule=/nonexistent.json", "/nonexistent.json"},
+        {"--schedule=x.json -a ring", "a schedule file specifies its own torus"},
+        {"9 --goal=/nonexistent.goal", "/nonexistent.goal"},
+        {"9 3x3 --goal=x.goal", "--goal requires one torus"},
+        {"9 --goal=x.goal -b 1K --trace=t.json", "its own sizes and no steps; leave out --bytes and --trace"},
+        {"9 -b 0", "at least 1"},
+        {"9 -b 8,,16", "empty entry"},
+        {"9 -a trivanse", "did you mean trivance?"},
+        {"3x3 -a ring", "ring cannot run: ring supports only rings"},
+        {"9 -a trivance-l -c allgather", "supports only AllReduce"},
+        {"4x4 -a star,ring -b 8 --slow-link=1:-0:down", "none of the list can run; star cannot run"},
+        {"9 --links --format=csv", "--format=json"},
+        {"9m -a trivance-l -b 1T",
+         "is more than 524287 packets of 8192 bytes; use larger packets"}, /* refused immediately, without a warning */
+        {"3x3 --collective=broadcast --bytes=1000T", "none of the list can run"},
+        {"3x3 --collective=alltoall --bytes=1000T -a planned",
+         "is too long for the planner: its packets of 1048576 bytes cross more than 300 million links"},
+        {"9 -b 1K --plot=x.svg", "--plot draws the times of one torus over several sizes"},
+        {"9 8 --plot=x.svg", "--plot draws the times of one torus over several sizes"},
+        {"9 --plot=x.pdf", "the name 'x.pdf' must end in .svg"},
+        {"9 --plot=/nonexistent/x.svg", "the file '/nonexistent/x.svg' cannot be written: No such file"},
+        {"9 --model=ideal", "--model: 'ideal' is neither dateline nor fifo"},
+        {"9 --delivery=body", "neither head nor tail"},
+        {"9 --bandwidth=800", "bandwidth: '800' is not a rate"},
+        {"9 --bandwidth=0Gb/s", "is not a rate"},
+        {"9 --bandwidth=-1Gb/s", "is not a rate"},
+        {"9 --nic-bandwidth=12.8", "is not a rate"},
+        {"9 --alpha=1.5", "alpha: '1.5' is not a time"},
+        {"9 --link-latency=100", "link-latency: '100' is not a time"},
+        {"9 --host-latency=-1ns", "is not a time"},
+        {"9 --host-latency=4000s", "at most 3600s"},
+        {"9 --router-in=fast", "is not a time"},
+        {"9 --gamma=0.01", "is not a time"},
+        {"9 --message-overhead=1", "is not a time"},
+        {"9 --part-overhead=1", "is not a time"},
+        {"9 --gamma-start=1", "is not a time"},
+        {"9 --gamma-small=1", "is not a time"},
+        {"9 --injection=1", "is not a rate"},
+        {"9 --network=tofu", "there is no network 'tofu'; expected one of paper, tofu-d, or the path of a file"},
+        {"9 --network=./none.json", "none.json"},
+        {"9 --packet=100", "from 256 bytes to 1 MiB"},
+        {"9 --packet=2M", "from 256 bytes to 1 MiB"},
+        {"9 --packet=16K --buffer=8K --model=dateline", "16384 bytes does not fit in a buffer of 8192"},
+        {"9 --buffer=1M", "--buffer requires --model=dateline"},
+        {"9 --jitter=10", "is not a share"},
+        {"9 --jitter=101%", "is not a share"},
+        {"9 --seed=-1", "the seed '-1'"},
+        {"9 --slow-rank=9:2x", "no rank 9 on the torus 9, whose ranks are 0 to 8"},
+        {"9 --slow-rank=1", "for example 5:2x"},
+        {"9 --slow-rank=1:2", "is not a factor"},
+        {"9 --slow-rank=1:0.5x", "from 1x"},
+        {"9 --slow-rank=1:2x --slow-rank=1:3x", "given twice"},
+        {"9 --slow-link=9:+0:2x", "no rank 9"},
+        {"9 --slow-link=0:+1:2x", "there is no port +1 on the torus 9, whose last dimension is 0"},
+        {"9x1 --slow-link=0:-1:2x", "whose dimension 1 has size 1"},
+        {"9 --slow-link=0:0:2x", "is not a port"},
+        {"9 --slow-link=0:+0", "for example 0:+1:4x"},
+        {"9 --slow-link=0:+0:up", "is not a factor"},
+        {"9 --slow-link=0:+0:2x --slow-link=0:+0:down", "already slow by --slow-link=0:+0; leave one out"},
+        {"9 --bandwith=1Gb/s", "did you mean --bandwidth?"},
+        {"9 --trace=-", "one algorithm"},
+        {"9 -a ring --trace=-", "name of a file"},
+        {"9 -a ring -b 1,2 --trace=/nonexistent/x", "one size"},
+        {"9 -a ring --trace=/nonexistent/x", "/nonexistent/x"},
+        {"81 -a trivance-b --trace=/nonexistent/x", "at most 64 ranks"},
+        {"9 -a trivance-b -b 1G --trace=/nonexistent/x", "events"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "simulate %s", bad[i].line);
+        tool_t tool = tool_run(line, NULL);
+        const char *end = strchr(tool.err, '\n');
+        if (tool.code != 2 || tool.out[0] || strncmp(tool.err, "trivance simulate: ", 19) != 0 ||
+            !strstr(tool.err, bad[i].words) || !end || end[1])
+            fail_msg("trivance %s\nexit code %d, '%s' on stdout, on stderr\n%snot one line with: %s", line, tool.code,
+                     tool.out, tool.err, bad[i].words);
+        tool_clear(&tool);
+    }
+}
+
+/* Errors in a file are reported before the simulation starts. */
+static void test_bad_schedule(void **state)
+{
+    (void)state;
+    tool_t tool = tool_run("simulate --schedule=-", "{\"format\": \"trivance-schedule-1\", \"torus\": [4], "
+                                                    "\"vector_bytes\": 8, \"streams\": [{\"steps\": [[[0, 4, \"+0\", "
+                                                    "8]]]}]}");
+    assert_int_equal(tool.code, 2);
+    assert_string_equal(tool.out, "");
+    assert_non_null(strstr(tool.err, "from 0 to 3"));
+    tool_clear(&tool);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_bad_schedule),
+    };
+    return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
+}
