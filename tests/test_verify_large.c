@@ -22,7 +22,7 @@ static void test_allreduce(void **state)
     (void)state;
     for (int i = 0; i < trv_algorithms_count(); i++) {
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
-        if (trv_algorithm_parameters(algorithm) || trv_algorithm_supports(algorithm, &box, TRV_ALLREDUCE))
+        if (has_parameters(algorithm) || trv_algorithm_supports(algorithm, &box, TRV_ALLREDUCE))
             continue;
         verify_one(algorithm, &box, TRV_ALLREDUCE, TRV_VERIFY_RANDOM);
         verified++;
