@@ -270,12 +270,14 @@ static void test_cables(void **state)
 /* The management network: a link from each node to a switch, and one back; the switch copies a broadcast to all others. */
 static void test_management(void **state)
 {
-    enum { SLOWER = 20 };
-    static tn_packet_t packet[2];
+    enum { SLOWER = 20, COPIES = 8 };
+    static tn_packet_t packet[2], copy[COPIES];
     tn_net_t net;
     int delivered;
     (void)state;
     make(&net, "5");
+    for (int i = 0; i < COPIES; i++)
+        tn_packet_put(&net, &copy[i]);
     assert_int_equal(tn_net_use_cables(&net, BANDWIDTH / SLOWER, LATENCY), TRV_OK);
     /* Two packets to one node share the link from the switch. */
     for (int i = 0; i < 2; i++) {
