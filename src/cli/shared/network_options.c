@@ -76,90 +76,88 @@ const char *const cli_network_names[CLI_NETWORK_COUNT + 1] = {
 
 #define KEY(parameter) CLI_NETWORK_OPTION + (parameter)
 
-static const cli_option_t network_option[] = {
-    {NULL, 0, NULL, "Network (one queue per link and otherwise the paper's by default)", NULL},
-    {"network", KEY(NETWORK), "NAME",
-     "a network with a name: paper (default) or tofu-d, or a file with parameters, for example ./mine.json; options "
-     "that follow replace single parameters",
-     "paper tofu-d FILE"},
-    {"model", KEY(MODEL), "M",
-     "queues of a link: fifo, a single queue, as in an ideal router (default); or dateline, two channels that take "
-     "turns, where a packet changes to the second as it passes coordinate 0, as SST/Merlin's torus router does to "
-     "avoid deadlock",
-     "fifo dateline"},
-    {"delivery", KEY(DELIVERY), "D",
-     "when a packet counts as arrived: with its head, as in SST/Merlin (default), or with its tail, as on a "
-     "real link",
-     "head tail"},
-    {"bandwidth", KEY(BANDWIDTH), "RATE",
-     "bandwidth of a link in each direction (default 800Gb/s; a capital B is bytes)", NULL},
-    {"nic-bandwidth", KEY(NIC_BANDWIDTH), "RATE",
-     "bandwidth of a network interface, of which a node has one per port, and of the router's crossbar (default "
-     "12.8Tb/s)",
-     NULL},
-    {"injection", KEY(INJECTION), "RATE",
-     "rate at which an interface injects its messages, if it is less than its bandwidth: of a single message on links "
-     "that several messages share (default: that bandwidth)",
-     NULL},
-    {"alpha", KEY(ALPHA), "TIME", "start-up time of every step (default 1.5us)", NULL},
-    {"link-latency", KEY(LINK_LATENCY), "TIME", "latency of a link (default 100ns)", NULL},
-    {"host-latency", KEY(HOST_LATENCY), "TIME",
-     "latency between a node and its router, in each direction (default 100ns)", NULL},
-    {"router-in", KEY(ROUTER_IN), "TIME", "latency of the input of a router (default 50ns)", NULL},
-    {"router-out", KEY(ROUTER_OUT), "TIME", "latency of the output of a router (default 50ns)", NULL},
-    {"packet", KEY(PACKET), "BYTES", "payload of a packet, 256 to 1M (default 8192)", NULL},
-    {"buffer", KEY(BUFFER), "BYTES",
-     "buffer of a router's input, per link and channel, at least one packet (default: unlimited); requires "
-     "--model=dateline; the planner ignores it",
-     NULL},
-    {"gamma", KEY(GAMMA), "TIME",
-     "reduction time per byte that is read, for example 0.01ns; a joint reduction of three sources reads three times "
-     "the "
-     "bytes of its result; the streams of a rank share this rate; 0.01ns/stream gives each stream its own (default "
-     "0ns)",
-     NULL},
-    {"gamma-start", KEY(GAMMA_START), "TIME", "start-up time of the reductions of a step (default 0ns)", NULL},
-    {"gamma-small", KEY(GAMMA_SMALL), "TIME",
-     "time per byte that is read of a reduction by one core, without start-up; used where it is faster (default: "
-     "never)",
-     NULL},
-    {"message-overhead", KEY(MESSAGE_OVERHEAD), "TIME",
-     "time for which a rank's processor is busy before it sends a message (default 0ns)", NULL},
-    {"part-overhead", KEY(PART_OVERHEAD), "TIME",
-     "additional overhead of a stream's first message to a peer, if it is a part of the stream's data: the time to "
-     "register its buffer and to exchange addresses (default 0ns)",
-     NULL},
-    {"jitter", KEY(JITTER), "SHARE",
-     "extend every alpha by a random fraction of up to this value, for example 10% (default 0%); the planner ignores "
-     "it",
-     NULL},
-    {"seed", KEY(SEED), "N", "seed of the random numbers; the same seed gives the same times (default 1)", NULL},
-    {"slow-rank", KEY(SLOW_RANK), "R:Fx",
-     "the work of rank R itself (alpha, message overhead, reductions) takes F times as long, for example 5:2x; up to "
-     "64 times; the planner ignores it",
-     NULL},
-    {"slow-link", KEY(SLOW_LINK), "R:P:Fx",
-     "the link that leaves rank R by port P (+0, -1 …) has 1/F of the bandwidth, for example 0:+1:4x; 0:+1:down cuts "
-     "it; up to 64 times with --cut",
-     NULL},
-    {"cut", KEY(CUT), "R:P",
-     "the link between rank R and its neighbour at port P is down, in both directions; R:P:one-way: only in the "
-     "direction that leaves R; "
-     "may be repeated",
-     NULL},
-    {"routes", KEY(ROUTES), "ROUTES",
-     "chosen: a message leaves by the port that the schedule names (default); fixed: the network takes the shorter "
-     "way unless it is cut, as between IP addresses and under MPI",
-     "chosen fixed"},
-    {"no-forwarding", KEY(NO_FORWARDING), "[yes|no]",
-     "nodes do not pass on messages of others, like hosts that are wired to each other without switches: every message "
-     "must cross exactly one link (default no)",
-     "yes no"},
-    {"shared-paths", KEY(SHARED_PATHS), "DIMS",
-     "dimensions whose two directions share one path out of a node, as fast as a link: 0, 0:2 or all; one: all "
-     "dimensions share a single path, as on a node with one interface",
-     NULL},
-    CLI_OPTIONS_END};
+static const cli_option_t network_option[] =
+    {{NULL, 0, NULL, "Network (one queue per link and otherwise the paper's by default)", NULL},
+     {"network", KEY(NETWORK), "NAME",
+      "a network with a name: paper (default) or tofu-d, or a file with parameters, for example ./mine.json; options "
+      "that follow replace single parameters",
+      "paper tofu-d FILE"},
+     {"model", KEY(MODEL), "M",
+      "queues of a link: fifo, a single queue, as in an ideal router (default); "
+      "or dateline, two channels that take turns, where a packet changes to the second as it passes coordinate 0, "
+      "as SST/Merlin's torus router does to avoid deadlock",
+      "fifo dateline"},
+     {"delivery", KEY(DELIVERY), "D",
+      "when a packet counts as arrived: with its head, as in SST/Merlin (default), "
+      "or with its tail, as on a real link",
+      "head tail"},
+     {"bandwidth", KEY(BANDWIDTH), "RATE",
+      "bandwidth of a link in each direction (default 800Gb/s; a capital B is bytes)", NULL},
+     {"nic-bandwidth", KEY(NIC_BANDWIDTH), "RATE",
+      "bandwidth of a network interface, of which a node has one per port, "
+      "and of the router's crossbar (default 12.8Tb/s)",
+      NULL},
+     {"injection", KEY(INJECTION), "RATE",
+      "rate at which an interface injects its messages, if it is less than its bandwidth: of a single message on links "
+      "that several messages share (default: that bandwidth)",
+      NULL},
+     {"alpha", KEY(ALPHA), "TIME", "start-up time of every step (default 1.5us)", NULL},
+     {"link-latency", KEY(LINK_LATENCY), "TIME", "latency of a link (default 100ns)", NULL},
+     {"host-latency", KEY(HOST_LATENCY), "TIME",
+      "latency between a node and its router, in each direction (default 100ns)", NULL},
+     {"router-in", KEY(ROUTER_IN), "TIME", "latency of the input of a router (default 50ns)", NULL},
+     {"router-out", KEY(ROUTER_OUT), "TIME", "latency of the output of a router (default 50ns)", NULL},
+     {"packet", KEY(PACKET), "BYTES", "payload of a packet, 256 to 1M (default 8192)", NULL},
+     {"buffer", KEY(BUFFER), "BYTES",
+      "buffer of a router's input, per link and channel, at least one packet (default: unlimited); "
+      "requires --model=dateline; the planner ignores it",
+      NULL},
+     {"gamma", KEY(GAMMA), "TIME",
+      "reduction time per byte that is read, for example 0.01ns; "
+      "a joint reduction of three sources reads three times the bytes of its result; "
+      "the streams of a rank share this rate; 0.01ns/stream gives each stream its own (default 0ns)",
+      NULL},
+     {"gamma-start", KEY(GAMMA_START), "TIME", "start-up time of the reductions of a step (default 0ns)", NULL},
+     {"gamma-small", KEY(GAMMA_SMALL), "TIME",
+      "time per byte that is read of a reduction by one core, without start-up; used where it is faster (default: "
+      "never)",
+      NULL},
+     {"message-overhead", KEY(MESSAGE_OVERHEAD), "TIME",
+      "time for which a rank's processor is busy before it sends a message (default 0ns)", NULL},
+     {"part-overhead", KEY(PART_OVERHEAD), "TIME",
+      "additional overhead of a stream's first message to a peer, if it is a part of the stream's data: the time to "
+      "register its buffer and to exchange addresses (default 0ns)",
+      NULL},
+     {"jitter", KEY(JITTER), "SHARE",
+      "extend every alpha by a random fraction of up to this value, for example 10% (default 0%); "
+      "the planner ignores it",
+      NULL},
+     {"seed", KEY(SEED), "N", "seed of the random numbers; the same seed gives the same times (default 1)", NULL},
+     {"slow-rank", KEY(SLOW_RANK), "R:Fx",
+      "the work of rank R itself (alpha, message overhead, reductions) takes F times as long, for example 5:2x; "
+      "up to 64 times; the planner ignores it",
+      NULL},
+     {"slow-link", KEY(SLOW_LINK), "R:P:Fx",
+      "the link that leaves rank R by port P (+0, -1 …) has 1/F of the bandwidth, for example 0:+1:4x; "
+      "0:+1:down cuts it; up to 64 times with --cut",
+      NULL},
+     {"cut", KEY(CUT), "R:P",
+      "the link between rank R and its neighbour at port P is down, in both directions; "
+      "R:P:one-way: only in the direction that leaves R; may be repeated",
+      NULL},
+     {"routes", KEY(ROUTES), "ROUTES",
+      "chosen: a message leaves by the port that the schedule names (default); "
+      "fixed: the network takes the shorter way unless it is cut, as between IP addresses and under MPI",
+      "chosen fixed"},
+     {"no-forwarding", KEY(NO_FORWARDING), "[yes|no]",
+      "nodes do not pass on messages of others, like hosts that are wired to each other without switches: "
+      "every message must cross exactly one link (default no)",
+      "yes no"},
+     {"shared-paths", KEY(SHARED_PATHS), "DIMS",
+      "dimensions whose two directions share one path out of a node, as fast as a link: 0, 0:2 or all; "
+      "one: all dimensions share a single path, as on a node with one interface",
+      NULL},
+     CLI_OPTIONS_END};
 
 static bool is_link(enum parameter parameter)
 {
