@@ -59,32 +59,28 @@ static void query_routes(const trv_fabric_t *fabric, int routes, const char *to,
     }
 }
 
-static void query_neighbour(const trv_fabric_t *fabric, int routes, int peer, int port, trv_topology_record_t *record)
+static void query_peer(const trv_fabric_t *fabric, int routes, int peer, uint8_t routed[TRV_INTERFACES_MAX],
+                       uint16_t reachable[TRV_INTERFACES_MAX])
 {
     trv_reader_t reader = fabric->published[peer];
     char address[TRV_IP_ADDRESS_MAX];
     const int interfaces = (int)trv_read_number(&reader);
     for (int j = 0; j < interfaces; j++) {
         trv_read_text(&reader, address, sizeof address);
-        query_routes(fabric, routes, address, &record->routed[port][j], &record->reachable[port][j]);
+        query_routes(fabric, routes, address, &routed[j], &reachable[j]);
     }
 }
 
 /* The own interfaces that reach the rank two hops away. Where nothing is known, all do. */
-static void query_beyond(const trv_fabric_t *fabric, int routes, int peer, int port, trv_topology_record_t *record)
+static void query_beyond(const trv_fabric_t *fabric, int routes, int peer, uint16_t beyond[TRV_INTERFACES_MAX])
 {
-    trv_reader_t reader = fabric->published[peer];
-    char address[TRV_IP_ADDRESS_MAX];
+    uint8_t routed[TRV_INTERFACES_MAX];
     uint16_t unknown = 0;
-    const int interfaces = (int)trv_read_number(&reader);
     for (int i = 0; i < fabric->interfaces; i++)
         unknown |= (uint16_t)((fabric->interface[i].device_index == 0) << i);
-    for (int j = 0; j < interfaces; j++) {
-        uint8_t routed;
-        trv_read_text(&reader, address, sizeof address);
-        query_routes(fabric, routes, address, &routed, &record->beyond[port][j]);
-        record->beyond[port][j] |= unknown;
-    }
+    query_peer(fabric, routes, peer, routed, beyond);
+    for (int j = 0; j < TRV_INTERFACES_MAX; j++)
+        beyond[j] |= unknown;
 }
 
 static void query_port(const trv_fabric_t *fabric, int routes, const trv_topology_records_t *records, int port,
@@ -94,9 +90,9 @@ static void query_port(const trv_fabric_t *fabric, int routes, const trv_topolog
     const int rank = fabric->options.oob.rank, neighbour = trv_topology_records_neighbour(records, rank, port),
               beyond = trv_topology_records_beyond(records, rank, port, &last);
     if (neighbour >= 0 && !fabric->assigned)
-        query_neighbour(fabric, routes, neighbour, port, record);
+        query_peer(fabric, routes, neighbour, record->routed[port], record->reachable[port]);
     if (beyond >= 0 && fabric->options.may_relay)
-        query_beyond(fabric, routes, beyond, port, record);
+        query_beyond(fabric, routes, beyond, record->beyond[port]);
 }
 
 static void find_devices(trv_fabric_t *fabric, trv_topology_record_t *record)
