@@ -201,24 +201,31 @@ static void shared_paths_log(const trv_net_t *net, const trv_torus_t *torus)
         net->log(net->log_context, line);
 }
 
-/* Hosts do not forward: messages to ranks that are not neighbours are relayed. */
-static int net_use_cables(trv_net_t *net)
+static void cables_log(const trv_net_t *net)
 {
+    const char *no_route = trv_fabric_no_route(net->fabric);
     char line[TRV_REASON_MAX];
-    trv_torus_format(trv_fabric_torus(net->fabric), net->torus, sizeof net->torus);
-    snprintf(line, sizeof line,
-             "%s: the hosts of the torus %s do not forward; schedules use the cables between neighbours, and other "
-             "messages are relayed",
-             trv_fabric_no_route(net->fabric), net->torus);
-    if (net->rank == 0 && net->settings.info && net->log)
+    if (net->rank != 0 || !net->log)
+        return;
+    if (trv_fabric_relays(net->fabric) && net->settings.info) {
+        snprintf(line, sizeof line,
+                 "%s: the hosts of the torus %s do not forward; schedules use the cables between neighbours, and other "
+                 "messages are relayed",
+                 no_route, net->torus);
         net->log(net->log_context, line);
-    snprintf(line, sizeof line,
-             "no cable joins rank 0 and rank %d, so that the ranks are a line instead of a ring; TRIVANCE_TORUS=%s "
-             "suppresses this message",
-             net->ranks - 1, net->torus);
-    if (net->rank == 0 && trv_fabric_became_line(net->fabric) && net->log)
+    }
+    if (trv_fabric_became_line(net->fabric)) {
+        snprintf(line, sizeof line,
+                 "no cable joins rank 0 and rank %d, so that the ranks are a line instead of a ring; TRIVANCE_TORUS=%s "
+                 "suppresses this message",
+                 net->ranks - 1, net->torus);
         net->log(net->log_context, line);
-    return trv_net_relay_start(net);
+    }
+    if (!trv_fabric_relays(net->fabric) && *no_route) {
+        snprintf(line, sizeof line, "%s: messages use a network that joins all hosts, and no cables between neighbours",
+                 no_route);
+        net->log(net->log_context, line);
+    }
 }
 
 static int net_open_fabric(trv_net_t *net, const trv_net_options_t *options)
@@ -250,16 +257,12 @@ static int net_open_fabric(trv_net_t *net, const trv_net_options_t *options)
     if (trv_bootstrap_has_failed(net->bootstrap)) /* perhaps before `breakable` was set */
         trv_fabric_break(net->fabric);
     if (trv_fabric_relays(net->fabric)) {
-        rc = net_use_cables(net);
+        trv_torus_format(trv_fabric_torus(net->fabric), net->torus, sizeof net->torus);
+        rc = trv_net_relay_start(net);
         if (rc < 0)
             return rc;
     }
-    if (!trv_fabric_relays(net->fabric) && *trv_fabric_no_route(net->fabric) && net->rank == 0 && net->log) {
-        char line[TRV_REASON_MAX];
-        snprintf(line, sizeof line, "%s: messages use a network that joins all hosts, and no cables between neighbours",
-                 trv_fabric_no_route(net->fabric));
-        net->log(net->log_context, line);
-    }
+    cables_log(net);
     if (net->settings.info && net->log) {
         char line[512], map[400];
         const int relay = trv_bootstrap_relay(net->bootstrap);
