@@ -83,7 +83,7 @@ static void set_mpich(bool rendezvous)
 }
 
 /* Core time of a step and of a message in it, per rank on the core, as `bench --compare` measures them. */
-#define STEP_US    10.0
+#define STEP_US    38.0
 #define MESSAGE_US 4.0
 
 /* Sets Trivance's variables. MPI libraries and libfabric do a rendezvous before they send long messages, which takes a
