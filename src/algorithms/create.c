@@ -32,14 +32,15 @@ int trv_name_split(const char *name, char base[TRV_FULL_NAME_MAX], double *avoid
     return TRV_OK;
 }
 
-/* Calls the algorithm's `create`. trv_algorithm_supports describes the algorithm's own choice of parameters, so it is
- * not asked for names with parameters: these may be possible where that choice is not. */
+/* Calls the algorithm's `create`. Whether the torus is supported is asked only for names without parameters: others may
+ * be possible where the algorithm's own choice of them is not. */
 static int schedule_fill(trv_schedule_t *schedule, const trv_algorithm_t *algorithm)
 {
     const char *colon = strchr(schedule->name, ':');
     trv_torus_t torus = schedule->torus;
     torus.lines = schedule->rows->lines; /* rings with cuts are used as lines */
-    int rc = colon ? TRV_OK : trv_algorithm_supports(algorithm, &torus, schedule->collective);
+    int rc = colon ? trv_algorithm_check_collective(algorithm, schedule->collective)
+                   : trv_algorithm_supports(algorithm, &torus, schedule->collective);
     if (rc && torus.lines != schedule->torus.lines)
         return trv_fail(rc, "%s (m: a dimension that is used as lines, because a link is cut)", trv_last_error());
     if (rc)

@@ -1,27 +1,46 @@
 /*
  * Linear: the root sends to every other rank directly; in an all-to-all every rank does, which is the direct algorithm.
  *
- * Ranks are distributed over the ports whose routes are shortest, the nearest first, so that every step sends at most
- * one message by each port. A block travels the shortest way only once: an all-to-all of long blocks reaches the limit
- * of the links. Rings with an even number of ranks have a mirrored stream, because the rank on the opposite side can be
- * reached both ways.
- * Streams: 1, or 2.   Steps: about (n-1) / (2D).   Exact: yes.   Symmetry: translation (all-to-all).
+ * Ranks are distributed over the ports whose routes are shortest, the farthest first, because their messages travel
+ * longest. A step sends at most one message by each port, or the number in the name, linear[:MESSAGES], where a step
+ * takes longer than a message's overhead. A block travels the shortest way only once: an all-to-all of long blocks
+ * reaches the limit of the links. Rings with an even number of ranks have a mirrored stream, because the rank on the
+ * opposite side can be reached both ways.
+ * Streams: 1, or 2.   Steps: about (n-1) / (2D MESSAGES).   Exact: yes.   Symmetry: translation (all-to-all).
  */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "algorithms/builders/exchange.h"
+#include "algorithms/collector.h"
+#include "algorithms/name_numbers.h"
 #include "algorithms/registry.h"
 #include "base/error.h"
 #include "torus/torus.h"
 
+#define MESSAGES_MAX 1024 /* per port and step */
+#define OFFERED_MAX  32   /* of candidates */
+
 typedef struct target {
-    int rank, hops;
+    int rank, hops, port;
 } target_t;
 
 static int compare_targets(const void *a, const void *b)
 {
     const target_t *x = a, *y = b;
-    return x->hops != y->hops ? (x->hops < y->hops ? -1 : 1) : x->rank - y->rank;
+    return x->hops != y->hops ? (x->hops > y->hops ? -1 : 1) : x->rank - y->rank;
+}
+
+static int read_messages(const char *text, int *messages)
+{
+    static const int max[] = {MESSAGES_MAX};
+    *messages = 1;
+    if (!trv_name_numbers_read(text, 1, max, messages))
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "linear: '%.40s' is not a number of messages per port and step from 1 to %d; for example "
+                        "linear:8",
+                        text, MESSAGES_MAX);
+    return TRV_OK;
 }
 
 /* The port along dimension `d` by which the shortest route from the root leaves; -1 if the rank does not differ. */
@@ -36,9 +55,42 @@ static int port_of(const trv_schedule_t *schedule, int rank, int d, bool mirrore
     return up == 0 ? -1 : trv_port(d, forward ? 1 : -1);
 }
 
-/* Fills in the edges of one stream. Among a rank's possible first ports, the one with the fewest messages so far is
- * used. */
-static void fill_edges(const trv_schedule_t *schedule, bool mirrored, target_t *target, trv_tree_edge_t *edge)
+/* The port with the fewest messages by which a shortest route to the rank leaves. */
+static int best_port(const trv_schedule_t *schedule, int rank, bool mirrored, const int *used)
+{
+    const int dims = schedule->torus.dims;
+    int best = -1, hops;
+    for (int k = 0; k < dims; k++) {
+        const int port = port_of(schedule, rank, mirrored ? dims - 1 - k : k, mirrored, &hops);
+        if (port >= 0 && (best < 0 || used[port] < used[best]))
+            best = port;
+    }
+    return best;
+}
+
+/* Chooses the ports of all targets, and then moves messages to ports that have at least two fewer. */
+static void choose_ports(const trv_schedule_t *schedule, bool mirrored, target_t *target, int targets)
+{
+    int used[TRV_PORTS_MAX] = {0};
+    bool moved = true;
+    for (int i = 0; i < targets; i++)
+        used[target[i].port = best_port(schedule, target[i].rank, mirrored, used)]++;
+    while (moved) {
+        moved = false;
+        for (int i = 0; i < targets; i++) {
+            const int port = best_port(schedule, target[i].rank, mirrored, used);
+            if (used[port] + 2 > used[target[i].port])
+                continue;
+            used[target[i].port]--;
+            used[target[i].port = port]++;
+            moved = true;
+        }
+    }
+}
+
+/* Fills in the edges of one stream, with at most `messages` by each port in a step. */
+static void fill_edges(const trv_schedule_t *schedule, bool mirrored, int messages, target_t *target,
+                       trv_tree_edge_t *edge)
 {
     const trv_torus_t *torus = &schedule->torus;
     int used[TRV_PORTS_MAX] = {0}, hops;
@@ -48,36 +100,58 @@ static void fill_edges(const trv_schedule_t *schedule, bool mirrored, target_t *
             target[r].hops += port_of(schedule, r, d, mirrored, &hops) < 0 ? 0 : hops;
     }
     qsort(target, (size_t)torus->ranks, sizeof *target, compare_targets);
+    choose_ports(schedule, mirrored, target, torus->ranks - 1); /* the last one is the root */
     edge[schedule->root].parent = -1;
-    for (int i = 1; i < torus->ranks; i++) {
-        int best = -1;
-        for (int k = 0; k < torus->dims; k++) {
-            const int d = mirrored ? torus->dims - 1 - k : k;
-            const int port = port_of(schedule, target[i].rank, d, mirrored, &hops);
-            if (port >= 0 && (best < 0 || used[port] < used[best]))
-                best = port;
-        }
-        edge[target[i].rank] = (trv_tree_edge_t){schedule->root, used[best]++, best};
-    }
+    for (int i = 0; i < torus->ranks - 1; i++)
+        edge[target[i].rank] = (trv_tree_edge_t){schedule->root, used[target[i].port]++ / messages, target[i].port};
 }
 
 static int linear_create(trv_schedule_t *schedule)
 {
     const size_t ranks = (size_t)schedule->torus.ranks;
-    int streams = 1;
+    int streams = 1, messages;
+    int rc = read_messages(schedule->parameters, &messages);
+    if (rc)
+        return rc;
     for (int d = 0; d < schedule->torus.dims; d++)
         if (schedule->torus.size[d] % 2 == 0)
             streams = 2;
     trv_tree_edge_t *edge = malloc((size_t)streams * ranks * sizeof *edge);
     target_t *target = malloc(ranks * sizeof *target);
-    int rc = edge && target ? TRV_OK : trv_fail_memory();
+    rc = edge && target ? TRV_OK : trv_fail_memory();
     for (int s = 0; s < streams && !rc; s++)
-        fill_edges(schedule, s == 1, target, edge + (size_t)s * ranks);
+        fill_edges(schedule, s == 1, messages, target, edge + (size_t)s * ranks);
     if (!rc)
         rc = schedule->collective == TRV_ALLTOALL ? trv_exchange_create(schedule, streams, edge)
                                                   : trv_spanning_create(schedule, streams, edge, 1);
     free(edge);
     free(target);
+    return rc;
+}
+
+static int linear_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
+                            size_t size)
+{
+    int messages;
+    (void)torus;
+    (void)collective;
+    const int rc = read_messages(parameters, &messages);
+    return rc ? rc : snprintf(text, size, messages == 1 ? "linear" : "linear:%d", messages);
+}
+
+/* In an all-to-all a step waits for the messages of the previous one, so several messages per port and step are
+ * candidates; but only where they have an overhead, since otherwise one alpha would pay for any number of them. */
+static int linear_candidates(const trv_collector_t *collector)
+{
+    const int ports = 2 * collector->torus->dims, by_port = (collector->torus->ranks - 1 + ports - 1) / ports;
+    int rc = TRV_OK;
+    if (!collector->messages_cost || collector->collective != TRV_ALLTOALL)
+        return TRV_OK;
+    for (int messages = 2; messages < 2 * by_port && messages <= OFFERED_MAX && !rc; messages *= 2) {
+        char name[TRV_ALGORITHM_NAME_MAX];
+        snprintf(name, sizeof name, "linear:%d", messages);
+        rc = collector->add(collector->list, name, NULL, false);
+    }
     return rc;
 }
 
@@ -90,11 +164,15 @@ const trv_algorithm_t trv_linear = {
     .sizes = "any torus",
     .steps_formula = "about (n-1) / (2D)",
     .bytes_formula = "m (n-1); blocks: m (n-1)/n",
+    .parameters = "[MESSAGES]",
     .collectives = TRV_TREE_COLLECTIVES,
     .latency_optimal = true,
+    .lines = true,
     .baseline = true,
     .symmetry = TRV_SYMMETRY_NONE,
     .exactness = TRV_EXACT,
     .consistent = true,
     .create = linear_create,
+    .full_name = linear_full_name,
+    .candidates = linear_candidates,
 };

@@ -63,7 +63,7 @@ bool trv_algorithm_has_collective(const trv_algorithm_t *algorithm, trv_collecti
     return collective == TRV_ALLREDUCE || (collective <= TRV_ALLGATHER && !algorithm->latency_optimal);
 }
 
-int trv_algorithm_supports(const trv_algorithm_t *algorithm, const trv_torus_t *torus, trv_collective_t collective)
+int trv_algorithm_check_collective(const trv_algorithm_t *algorithm, trv_collective_t collective)
 {
     if (!trv_algorithm_has_collective(algorithm, collective) && (algorithm->collectives || collective > TRV_ALLGATHER))
         return trv_fail(TRV_ERR_UNSUPPORTED, "%s does not support %s; `trivance list --collective=%s` lists what does",
@@ -74,7 +74,13 @@ int trv_algorithm_supports(const trv_algorithm_t *algorithm, const trv_torus_t *
                         "%s sends whole vectors and supports only AllReduce; for Reduce-Scatter and AllGather use a "
                         "bandwidth-optimal algorithm, for example trivance-b",
                         algorithm->name);
-    return algorithm->supports ? algorithm->supports(torus, collective) : TRV_OK;
+    return TRV_OK;
+}
+
+int trv_algorithm_supports(const trv_algorithm_t *algorithm, const trv_torus_t *torus, trv_collective_t collective)
+{
+    const int rc = trv_algorithm_check_collective(algorithm, collective);
+    return rc || !algorithm->supports ? rc : algorithm->supports(torus, collective);
 }
 
 /* The torus, with the rings that cuts have opened as lines. */

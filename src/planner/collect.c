@@ -112,6 +112,7 @@ int trv_candidates_collect_one_hop(trv_candidates_t *list, bool consistent)
                                        .collective = list->collective,
                                        .root = list->root,
                                        .consistent = consistent,
+                                       .messages_cost = list->messages_cost,
                                        .add = add_one_hop,
                                        .list = list};
     for (int i = 0; i < trv_algorithms_count() && !rc; i++) {
@@ -132,6 +133,7 @@ int trv_candidates_collect(trv_candidates_t *list, bool consistent)
                                        .collective = list->collective,
                                        .root = list->root,
                                        .consistent = consistent,
+                                       .messages_cost = list->messages_cost,
                                        .add = add_offered,
                                        .list = list};
     int rc = TRV_OK;
@@ -156,6 +158,7 @@ int trv_candidates_collect_lines(trv_candidates_t *list, unsigned lines, bool co
                                        .collective = list->collective,
                                        .root = list->root,
                                        .consistent = consistent,
+                                       .messages_cost = list->messages_cost,
                                        .add = add_offered,
                                        .list = list};
     int rc = TRV_OK;
@@ -175,6 +178,7 @@ int trv_candidates_collect_trees(trv_candidates_t *list)
                                        .network = &list->network,
                                        .collective = list->collective,
                                        .root = list->root,
+                                       .messages_cost = list->messages_cost,
                                        .add = add_offered,
                                        .list = list};
     int rc = TRV_OK;
