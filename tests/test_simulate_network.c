@@ -299,7 +299,11 @@ static void check_lower_bound(const trv_schedule_t *schedule, uint64_t bytes)
         options.alpha_ns = ONE_OF(alpha);
         options.link_latency_ns = ONE_OF(latency);
         options.gamma_ns = random_below(2) ? 0.01 : 0;
+        options.gamma_start_ns = random_below(2) ? 700 : 0;
+        options.gamma_small_ns = random_below(2) ? 0.1 : 0;
+        options.injection_bps = random_below(2) ? 50e9 : 0;
         options.message_overhead_ns = ONE_OF(overhead);
+        options.part_overhead_ns = ONE_OF(overhead);
         options.slow_ranks = random_below(2);
         options.slow_rank = &slow_rank;
         options.slow_links = random_below(2);
@@ -355,6 +359,7 @@ static void test_lower_bound_without_contention(void **state)
         assert_int_equal(trv_simulate_bound_ns(simulator, &options, 32, &bound_ns), TRV_OK);
         assert_true(bound_ns > 0.9 * (double)simulated_fs(schedule, &options, 32) / 1e6);
         options.message_overhead_ns = 20000;
+        options.part_overhead_ns = i < 2 ? 0 : 20000;
         assert_int_equal(trv_simulate_bound_ns(simulator, &options, 32, &bound_ns), TRV_OK);
         assert_true(bound_ns > 0.9 * (double)simulated_fs(schedule, &options, 32) / 1e6);
         trv_simulator_destroy(simulator);

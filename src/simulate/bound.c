@@ -2,8 +2,8 @@
  * Lower bounds on the simulated time. The result is the largest of three.
  *
  * Chain: no rank completes step k of a stream earlier than the earliest time at which any rank can complete step k - 1,
- * plus the minimum over all ranks of the time of step k: alpha, and the path of the farthest or the largest message
- * that the rank receives.
+ * plus the minimum over all ranks of the time of step k: alpha, then the overheads of the stream's own messages or the
+ * path of the farthest or the largest message that the rank receives, and then the step's reductions.
  * Link: a link carries all its flits one after another, more slowly if it is slow, and none before the first alpha.
  * Processor: a rank pays the overheads of all its messages one after another, and none before the first alpha.
  */
@@ -18,8 +18,10 @@
 typedef struct bound {
     const trv_simulator_t *simulator;
     const trv_packets_t *net; /* supplies the times of the network; nothing is sent on it */
+    const trv_simulate_options_t *options;
     uint64_t vector_bytes;
-    int64_t alpha, overhead;
+    int64_t alpha, overhead, part_overhead;
+    int64_t flit; /* interval between the flits of one message */
     uint64_t *flits; /* per link of the fold */
     int slow_links;
     const trv_slow_link_t *slow_link;
@@ -51,22 +53,33 @@ static int64_t path_time(const bound_t *b, int hops, int64_t shares)
 {
     uint64_t last, flits = flits_of(b, shares, &last);
     int64_t path = add_times(b->net->entry_delay + b->net->exit_delay, multiply_time((uint64_t)hops, b->net->hop));
-    return add_times(add_times(path, b->overhead), multiply_time(flits - last, b->net->flit));
+    return add_times(add_times(path, b->overhead), multiply_time(flits - last, b->flit));
 }
 
-/* The minimum time of a stage: alpha, and the path of the farthest or the largest received message. */
+/* The time of the overheads of messages of which `opened` are the first ones of a part to their peers. */
+static int64_t overheads_time(const bound_t *b, uint64_t messages, uint64_t opened)
+{
+    return add_times(multiply_time(messages, b->overhead), multiply_time(opened, b->part_overhead));
+}
+
+static int64_t reduction_time(const bound_t *b, const stage_t *stage)
+{
+    const double ns = trv_simulator_reduction_ns(b->simulator, b->options, stage, b->vector_bytes);
+    return ns * 1e6 < (double)TRV_NEVER ? (int64_t)(ns * 1e6) : TRV_NEVER;
+}
+
+/* The minimum time of a stage: alpha, the overheads of what is sent or the path of the farthest or the largest received
+ * message, and the reductions. */
 static int64_t stage_time(const bound_t *b, const stage_t *stage)
 {
     if (stage->sends + stage->receives == 0)
         return 0;
-    if (stage->receives == 0)
-        return b->alpha;
-    int64_t path = 0;
-    for (int i = 0; i < INCOMING; i++) {
+    int64_t path = overheads_time(b, stage->sends, stage->opened);
+    for (int i = 0; i < INCOMING && stage->receives > 0; i++) {
         const int64_t time = path_time(b, stage->incoming_hops[i], stage->incoming_shares[i]);
         path = time > path ? time : path;
     }
-    return add_times(b->alpha, path);
+    return add_times(add_times(b->alpha, path), reduction_time(b, stage));
 }
 
 static int64_t chain_bound(const bound_t *b)
@@ -155,14 +168,17 @@ static int64_t processor_bound(const bound_t *b)
 {
     const trv_simulator_t *s = b->simulator;
     size_t stages = (size_t)s->streams * (size_t)s->steps;
-    uint64_t max = 0;
+    int64_t max = 0;
     for (int rank = 0; rank < s->fold.ranks; rank++) {
-        uint64_t messages = 0;
-        for (size_t i = 0; i < stages; i++)
+        uint64_t messages = 0, opened = 0;
+        for (size_t i = 0; i < stages; i++) {
             messages += s->stage[(size_t)rank * stages + i].sends;
-        max = messages > max ? messages : max;
+            opened += s->stage[(size_t)rank * stages + i].opened;
+        }
+        const int64_t time = messages > 0 ? add_times(b->alpha, overheads_time(b, messages, opened)) : 0;
+        max = time > max ? time : max;
     }
-    return max > 0 ? add_times(b->alpha, multiply_time(max, b->overhead)) : 0;
+    return max;
 }
 
 static int bound_find(bound_t *b, const trv_simulate_options_t *options, double *bound_ns)
@@ -170,6 +186,7 @@ static int bound_find(bound_t *b, const trv_simulate_options_t *options, double 
     size_t links = (size_t)b->simulator->fold.ranks * 2 * (size_t)b->simulator->fold.dims;
     int rc = trv_packets_fs(options->alpha_ns, "alpha", &b->alpha);
     rc = rc ? rc : trv_packets_fs(options->message_overhead_ns, "the overhead of a message", &b->overhead);
+    rc = rc ? rc : trv_packets_fs(options->part_overhead_ns, "the overhead of a part", &b->part_overhead);
     b->flits = calloc(links, sizeof *b->flits);
     if (!rc && !b->flits)
         rc = trv_fail_memory();
@@ -200,7 +217,9 @@ int trv_simulate_bound_ns(const trv_simulator_t *simulator, const trv_simulate_o
         return rc;
     bound_t bound = {.simulator = simulator,
                      .net = net,
+                     .options = options,
                      .vector_bytes = vector_bytes,
+                     .flit = net->flit > net->injection_flit ? net->flit : net->injection_flit,
                      .slow_links = options->slow_links,
                      .slow_link = options->slow_link};
     rc = bound_find(&bound, options, bound_ns);

@@ -55,6 +55,10 @@ double trv_simulator_hops(const trv_simulator_t *simulator, uint32_t packet_byte
 double trv_simulate_hops(const trv_simulator_t *simulator, const trv_simulate_options_t *options,
                          uint64_t vector_bytes);
 
+/* The time of the reductions of a step on a rank that is not slow. */
+double trv_simulator_reduction_ns(const trv_simulator_t *simulator, const trv_simulate_options_t *options,
+                                  const stage_t *stage, uint64_t vector_bytes);
+
 /* TRV_ERR_UNSUPPORTED if the network does not forward and a message crosses several links. */
 int trv_simulator_check_forwarding(const trv_simulator_t *simulator, const trv_simulate_options_t *options);
 

@@ -121,19 +121,15 @@ static int step_leave(run_t *run, uint32_t w)
     return step_enter(run, w, TRV_STEP_GAP_FS);
 }
 
-/* The time of the reductions of a step of the walker. */
-static int reduction_time(const run_t *run, uint32_t w, const stage_t *stage, int64_t *time)
+double trv_simulator_reduction_ns(const trv_simulator_t *simulator, const trv_simulate_options_t *o,
+                                  const stage_t *stage, uint64_t vector_bytes)
 {
-    const trv_simulate_options_t *o = run->options;
-    const double bytes = (double)trv_share_bytes(stage->reduced_shares, run->simulator->shares, run->vector_bytes);
-    const int sharing = o->gamma_per_stream ? 1 : run->simulator->streams;
-    const double stretch = slowness(run, w);
-    double ns = bytes * o->gamma_ns * sharing * stretch;
-    if (o->gamma_start_ns > 0)
-        ns += o->gamma_start_ns * stretch;
-    if (o->gamma_small_ns > 0)
-        ns = fmin(ns, bytes * o->gamma_small_ns * stretch);
-    return trv_packets_fs(ns, "the time of a reduction", time);
+    if ((o->gamma_ns <= 0 && o->gamma_start_ns <= 0) || stage->reduced_shares == 0)
+        return 0;
+    const double bytes = (double)trv_share_bytes(stage->reduced_shares, simulator->shares, vector_bytes);
+    const int sharing = o->gamma_per_stream ? 1 : simulator->streams;
+    const double ns = bytes * o->gamma_ns * sharing + o->gamma_start_ns;
+    return o->gamma_small_ns > 0 ? fmin(ns, bytes * o->gamma_small_ns) : ns;
 }
 
 /* Continues if everything of the step has been injected and received. */
@@ -144,10 +140,11 @@ static int step_proceed(run_t *run, uint32_t w)
     if (walker->phase != WAITING || walker->unsent > 0 ||
         run->arrived[(size_t)w * (size_t)run->simulator->steps + walker->step] < stage->receives)
         return TRV_OK;
-    if ((run->options->gamma_ns <= 0 && run->options->gamma_start_ns <= 0) || stage->reduced_shares == 0)
+    const double ns = trv_simulator_reduction_ns(run->simulator, run->options, stage, run->vector_bytes);
+    if (ns <= 0)
         return step_leave(run, w);
     int64_t time;
-    int rc = reduction_time(run, w, stage, &time);
+    int rc = trv_packets_fs(ns * slowness(run, w), "the time of a reduction", &time);
     walker->phase = REDUCING;
     return rc ? rc : trv_packets_timer(run->net, trv_packets_now(run->net) + time, w);
 }
