@@ -75,6 +75,57 @@ static void assert_never_slower(const char *text, trv_collective_t collective)
     }
 }
 
+/* No choice is slower than an algorithm with a number of ports. */
+static void assert_no_ports_faster(const char *text, uint64_t bytes)
+{
+    static const char *const name[] = {"swing-l", "swing-b", "recdoub-l", "recdoub-b"};
+    const trv_torus_t torus = torus_of(text);
+    const double chosen_ns = best(text, TRV_ALLREDUCE, bytes, NULL).time_ns;
+    for (size_t i = 0; i < sizeof name / sizeof name[0]; i++)
+        for (int ports = 1; ports <= 2 * torus.dims; ports++) {
+            char algorithm[TRV_ALGORITHM_NAME_MAX];
+            snprintf(algorithm, sizeof algorithm, "%s:%d", name[i], ports);
+            const double time_ns = simulated(&torus, TRV_ALLREDUCE, algorithm, bytes);
+            if (chosen_ns > time_ns)
+                fail_msg("%s, %llu bytes: the choice takes %.3f ns, %s %.3f ns", text, (unsigned long long)bytes,
+                         chosen_ns, algorithm, time_ns);
+        }
+}
+
+/* The parameters of the profile tofu-d. */
+static const trv_simulate_options_t tofu = {.size = sizeof tofu,
+                                            .model = TRV_FIFO,
+                                            .delivery = TRV_DELIVERY_TAIL,
+                                            .bandwidth_bps = 95.5e9,
+                                            .nic_bandwidth_bps = 12800e9,
+                                            .injection_bps = 50.8e9,
+                                            .alpha_ns = 589,
+                                            .link_latency_ns = 100,
+                                            .host_latency_ns = 100,
+                                            .router_in_ns = 50,
+                                            .router_out_ns = 50,
+                                            .packet_bytes = 2048,
+                                            .message_overhead_ns = 1620,
+                                            .part_overhead_ns = 14600,
+                                            .gamma_ns = 0.02,
+                                            .gamma_start_ns = 13000,
+                                            .gamma_small_ns = 0.556,
+                                            .seed = 1};
+
+static void test_ports(void **state)
+{
+    static const char *const text[] = {"8", "5x3", "8x8", "8x4x2", "4x4x4", "5x5x5"};
+    (void)state;
+    const trv_simulate_options_t other = paper;
+    paper = tofu;
+    for (size_t t = 0; t < sizeof text / sizeof text[0]; t++)
+        for (uint64_t bytes = 512; bytes <= 1 << 20; bytes *= t < 5 ? 8 : 32)
+            assert_no_ports_faster(text[t], bytes);
+    assert_no_ports_faster("8x8x8", 16 << 10);
+    assert_int_equal(strncmp(best("4x4x4", TRV_ALLREDUCE, 16 << 10, NULL).algorithm, "swing-l:", 8), 0);
+    paper = other;
+}
+
 static void test_never_slower(void **state)
 {
     static const char *const text[] = {"1", "2", "7", "8", "25", "64", "8x8", "6x1x5", "4x8", "4x4x4"};
@@ -460,7 +511,7 @@ int main(void)
         cmocka_unit_test(test_large_vectors), cmocka_unit_test(test_dateline),
         cmocka_unit_test(test_shared_paths),  cmocka_unit_test(test_shared_paths_times),
         cmocka_unit_test(test_impossible),    cmocka_unit_test(test_bad_networks),
-        cmocka_unit_test(test_bad_names),
+        cmocka_unit_test(test_bad_names),     cmocka_unit_test(test_ports),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

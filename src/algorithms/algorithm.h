@@ -18,6 +18,7 @@ struct trv_algorithm {
     const char *use;   /* recommended use, in a few words */
     const char *source, *sizes, *steps_formula, *bytes_formula;
     const char *parameters; /* syntax of the parameters in a name, "G[xG...]"; NULL: the algorithm has none */
+    bool ports;             /* the parameter is a number of ports (ports.h) */
     bool latency_optimal;
     /* Bit c: supports collective c. TRV_TREE_COLLECTIVES: those of every set of spanning trees. 0: AllReduce, and
      * Reduce-Scatter and AllGather unless `latency_optimal`. */

@@ -69,6 +69,7 @@ const trv_algorithm_t trv_bine = {
     .source = "De Sensi et al.: Bine Trees, SC 2025",
     .sizes = "powers of two",
     .parameters = "PORTS",
+    .ports = true,
     .steps_formula = "sum of log2 a",
     .bytes_formula = "m per child; scatter and gather: the blocks below",
     .collectives = TRV_TREE_COLLECTIVES,

@@ -40,7 +40,7 @@ typedef struct trv_collector {
     trv_collective_t collective;
     int root;           /* of a rooted collective, otherwise 0 */
     bool consistent;    /* only consistent schedules are accepted */
-    bool messages_cost; /* every message has an overhead */
+    bool messages_cost; /* messages have overheads */
     /* Adds a candidate. `always`: it is considered whatever its model predicts. If the model is NULL, the schedule is
      * created and measured. */
     int (*add)(void *list, const char *name, const trv_model_t *model, bool always);

@@ -72,6 +72,7 @@ const trv_algorithm_t trv_swing_b = {
     .sizes = "any torus, designed for powers of two",
     .steps_formula = "2 * sum of log2 a; + 2 where folded",
     .parameters = "PORTS",
+    .ports = true,
     .bytes_formula = "2m (n-1)/n; about m more per folded dimension",
     .symmetry = TRV_SYMMETRY_PARITY,
     .exactness = TRV_EXACT,

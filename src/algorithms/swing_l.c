@@ -54,6 +54,7 @@ const trv_algorithm_t trv_swing_l = {
     .sizes = "any torus, designed for powers of two",
     .steps_formula = "sum of log2 a; + 2 where folded",
     .parameters = "PORTS",
+    .ports = true,
     .bytes_formula = "m log2 n",
     .latency_optimal = true,
     .symmetry = TRV_SYMMETRY_PARITY,

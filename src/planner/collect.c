@@ -6,6 +6,9 @@
  * that they cannot win. The exceptions are schedules of which more than DISTINCT_RANKS_MAX ranks would have to be
  * simulated, because they have no symmetry on a large torus. bench/planner shows that these never win.
  *
+ * Algorithms with a number of ports send by all, or by one, under their plain names. Where messages have overheads, fewer
+ * ports can be faster, or more where a message is divided; all numbers are then considered like single schedules.
+ *
  * Of several candidates with the same time, the planner chooses the one that was added first. Single schedules are
  * therefore added first. The algorithms with parameters follow from the end of the table to its start, because the more
  * specialized ones are at the end.
@@ -18,8 +21,10 @@
 #include "algorithms/algorithm.h"
 #include "planner/candidates.h"
 #include "torus/rows.h"
+#include "torus/torus.h"
 
 #define DISTINCT_RANKS_MAX 64
+#define FEW_MESSAGES_MAX   512 /* the same for a number of ports of a latency-optimal algorithm */
 
 static bool is_uniform(const trv_candidates_t *list)
 {
@@ -97,6 +102,25 @@ static int add_one_hop(void *context, const char *name, const trv_model_t *model
     return rc || candidate.properties.multi_hop ? rc : trv_candidates_add(list, &candidate);
 }
 
+/* Adds an algorithm with every number of ports, where messages have overheads. The maximum number of ranks that must be
+ * simulated is `few_max` for latency-optimal algorithms. */
+static int add_ports(trv_candidates_t *list, const trv_algorithm_t *algorithm, int few_max)
+{
+    const trv_torus_t *torus = &list->network.torus;
+    int dimension[TRV_DIMS_MAX], rc = TRV_OK;
+    if (!algorithm->ports || !list->messages_cost ||
+        trv_algorithm_supports(algorithm, torus, list->collective) == TRV_ERR_UNSUPPORTED)
+        return TRV_OK;
+    for (int ports = 1; ports <= 2 * trv_torus_active(torus, dimension) && !rc; ports++) {
+        char name[TRV_ALGORITHM_NAME_MAX];
+        snprintf(name, sizeof name, "%s:%d", trv_algorithm_name(algorithm), ports);
+        rc = list->network.no_forwarding
+                 ? add_one_hop(list, name, NULL, true)
+                 : add_named(list, name, algorithm->latency_optimal ? few_max : DISTINCT_RANKS_MAX);
+    }
+    return rc;
+}
+
 int trv_candidates_collect_one_hop(trv_candidates_t *list, bool consistent)
 {
     trv_torus_t torus = list->network.torus;
@@ -119,6 +143,7 @@ int trv_candidates_collect_one_hop(trv_candidates_t *list, bool consistent)
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
         if (!algorithm->relays && trv_algorithm_has_collective(algorithm, list->collective))
             rc = add_one_hop(list, trv_algorithm_name(algorithm), NULL, true);
+        rc = rc ? rc : add_ports(list, algorithm, INT_MAX);
     }
     for (int i = trv_algorithms_count() - 1; i >= 0 && !rc; i--)
         if (offers(list, trv_algorithm_at(i)) && (trv_algorithm_at(i)->any_network || !divided))
@@ -146,6 +171,8 @@ int trv_candidates_collect(trv_candidates_t *list, bool consistent)
     for (int i = 0; i < trv_algorithms_count() && !rc; i++)
         if (trv_algorithm_at(i)->candidates && !is_listed(list, trv_algorithm_name(trv_algorithm_at(i))))
             rc = add_single(list, trv_algorithm_at(i));
+    for (int i = 0; i < trv_algorithms_count() && !rc; i++)
+        rc = add_ports(list, trv_algorithm_at(i), FEW_MESSAGES_MAX);
     return rc;
 }
 
@@ -189,6 +216,7 @@ int trv_candidates_collect_trees(trv_candidates_t *list)
         rc = algorithm->any_network && offers(list, algorithm)
                  ? algorithm->candidates(&collector)
                  : add_named(list, trv_algorithm_name(algorithm), INT_MAX);
+        rc = rc ? rc : add_ports(list, algorithm, INT_MAX);
     }
     return rc;
 }

@@ -123,7 +123,7 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
     planner->hops_max = trv_timing_hops_max(torus, network);
     planner->list.collective = collective;
     planner->list.root = root;
-    planner->list.messages_cost = network->message_overhead_ns > 0;
+    planner->list.messages_cost = network->message_overhead_ns > 0 || network->part_overhead_ns > 0;
     rc = keep_links(planner, torus);
     planner->trees = trv_collective_has_root(collective) || network->no_forwarding ||
                      trv_network_check(&planner->list.network) == TRV_ERR_UNSUPPORTED;

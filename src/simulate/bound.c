@@ -21,7 +21,7 @@ typedef struct bound {
     const trv_simulate_options_t *options;
     uint64_t vector_bytes;
     int64_t alpha, overhead, part_overhead;
-    int64_t flit; /* interval between the flits of one message */
+    int64_t flit;    /* interval between the flits of one message */
     uint64_t *flits; /* per link of the fold */
     int slow_links;
     const trv_slow_link_t *slow_link;
