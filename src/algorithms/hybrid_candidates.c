@@ -36,8 +36,9 @@ typedef struct option {
     double held[STEPS_MAX + 1]; /* part of the vector that a rank holds before each of these steps, and after all */
     double scatter_hops;
     int middle_steps;
-    double middle_hops, middle_load;
+    double middle_hops, middle_load, middle_injected;
     double messages; /* of a rank, in reduce-scatter, stage and allgather */
+    int peers;       /* to which it sends them; on lines, if all are different */
 } option_t;
 
 /* The choices for one size, which all dimensions of that size share. */
@@ -75,6 +76,7 @@ static int option_read_steps(const trv_cost_t *cost, option_t *option)
     for (int k = option->steps; k < option->steps + option->middle_steps; k++) {
         option->middle_load += cost->step[k].link_fraction;
         option->middle_hops += cost->step[k].hops;
+        option->middle_injected += cost->step[k].port_fraction;
     }
     return TRV_OK;
 }
@@ -99,8 +101,28 @@ static int option_compute(const side_t *side, option_t *option)
     for (int k = 0; k < option->middle_steps && !rc; k++) {
         option->middle_load += cost[k].load; /* g lines, each with a g-th of the vector */
         option->middle_hops += (double)option->g * cost[k].hops;
+        option->middle_injected += 1.0 / option->g;
         option->messages += cost[k].messages / middle;
     }
+    return rc;
+}
+
+/* Counts the ranks to which rank 0 sends. */
+static int option_count_peers(const trv_schedule_t *schedule, option_t *option)
+{
+    const int ranks = trv_schedule_torus(schedule)->ranks;
+    bool *met = calloc((size_t)ranks, sizeof *met);
+    trv_step_t step = TRV_STEP_INIT;
+    int rc = met ? TRV_OK : trv_fail_memory();
+    for (int k = 0; k < trv_schedule_steps(schedule) && !rc; k++) {
+        rc = trv_schedule_step(schedule, 0, 0, k, &step);
+        for (int i = 0; i < step.sends && !rc; i++) {
+            option->peers += !met[step.send[i].peer];
+            met[step.send[i].peer] = true;
+        }
+    }
+    trv_step_clear(&step);
+    free(met);
     return rc;
 }
 
@@ -110,8 +132,11 @@ static int option_measure(const source_t *source, const side_t *side, option_t *
     trv_schedule_t *schedule;
     trv_cost_t cost;
     char name[TRV_ALGORITHM_NAME_MAX];
-    if (side->line)
-        return option_compute(side, option);
+    if (side->line) {
+        const int rc = option_compute(side, option);
+        option->peers = (int)option->messages;
+        return rc;
+    }
     int rc = trv_torus_init(&ring, 1, &side->size);
     if (rc)
         return rc;
@@ -121,6 +146,8 @@ static int option_measure(const source_t *source, const side_t *side, option_t *
     if (rc)
         return rc;
     rc = trv_cost_measure(schedule, &cost);
+    if (!rc && source->collector->messages_cost)
+        rc = option_count_peers(schedule, option);
     trv_schedule_destroy(schedule);
     if (!rc)
         rc = option_read_steps(&cost, option);
@@ -195,6 +222,7 @@ typedef struct mix {
     struct {
         int turn;
         double load; /* of this stream's own messages, as a fraction of its slice */
+        double sent; /* the part of its slice that a rank sends */
     } scatter[TRV_DIMS_MAX][STEPS_MAX * TRV_DIMS_MAX];
 } mix_t;
 
@@ -225,9 +253,11 @@ static void mix_walk_scatter(const source_t *source, mix_t *mix, int stream)
         mix->steps[stream] += levels[i] = mix_option(source, mix, stream, i)->steps;
     for (int t = 0; t < mix->steps[stream]; t++) {
         const trv_turn_t turn = trv_visit_turn(mix->visit, source->active, levels, stream, t);
+        const option_t *option = mix_option(source, mix, stream, turn.index);
+        const double others = mix_others_held(source, mix, stream, turn.index, turn.done);
         mix->scatter[stream][t].turn = turn.index;
-        mix->scatter[stream][t].load = mix_option(source, mix, stream, turn.index)->load[turn.level] *
-                                       mix_others_held(source, mix, stream, turn.index, turn.done);
+        mix->scatter[stream][t].load = option->load[turn.level] * others;
+        mix->scatter[stream][t].sent = (option->held[turn.level] - option->held[turn.level + 1]) * others;
     }
 }
 
@@ -240,6 +270,31 @@ static double mix_scatter_load(const source_t *source, const mix_t *mix, int str
         if (t < mix->steps[s] && mix->scatter[s][t].turn == mix->scatter[stream][t].turn)
             load += mix->scatter[s][t].load;
     return load;
+}
+
+/* Adds to the model what stream 0 injects and reduces, and its messages of parts; all streams are similar. A step of the
+ * reduce-scatter sends two messages and reduces two that it receives, with the rank's own data; so does one of the stage,
+ * with all that is left of the slice. */
+static void mix_add_reductions(const source_t *source, const mix_t *mix, trv_model_t *model)
+{
+    const bool reduces = source->collector->collective != TRV_ALLGATHER;
+    const int phases = source->collector->collective == TRV_ALLREDUCE ? 2 : 1;
+    for (int t = 0; t < mix->steps[0]; t++) {
+        model->injected += phases * mix->scatter[0][t].sent / 2 / source->active;
+        model->reduced += 1.5 * mix->scatter[0][t].sent;
+    }
+    model->reductions = mix->steps[0];
+    for (int i = 0; i < source->active; i++) {
+        const option_t *option = mix_option(source, mix, 0, i);
+        const double others = mix_others_held(source, mix, 0, i, NULL);
+        model->injected += option->middle_injected * others / source->active;
+        model->reduced += 3 * option->middle_steps * others * option->held[option->steps];
+        model->reductions += option->middle_steps;
+        if (mix->steps[0] > 0)
+            model->parts += source->active * option->peers;
+    }
+    model->reductions *= reduces;
+    model->reduced *= reduces;
 }
 
 static trv_model_t mix_model(const source_t *source, mix_t *mix)
@@ -274,6 +329,7 @@ static trv_model_t mix_model(const source_t *source, mix_t *mix)
         busiest = in_dimension[i] > busiest ? in_dimension[i] : busiest;
     model.load = (busiest > longest ? busiest : longest) / source->active;
     trv_model_messages(&model, largest, source->active);
+    mix_add_reductions(source, mix, &model);
     return model;
 }
 
@@ -323,6 +379,7 @@ static int source_add_hybrid(const source_t *source, const int *choice, int own,
         model.busy = model.load;
         model.load /= 2; /* half of a dimension's streams travel in each direction */
         trv_model_messages(&model, model.messages / source->active, STREAMED * source->active);
+        model.parts *= STREAMED;
         return source->collector->add(source->collector->list, name, &model, false);
     }
     return trv_uneven_add(source->collector, name, "", ":weights", 1);

@@ -13,12 +13,14 @@
 
 #define DIGITS 10 /* number of steps that a name can identify by a digit */
 
-/* The model of a star. The load of the links in a step is exact, because all messages of a step have the same size. */
-static trv_model_t star_model(const trv_star_t *star, const trv_star_layout_t *layout, int phases)
+/* The model of a star. The load of the links in a step is exact, because all messages of a step have the same size. In
+ * the allgather of an AllReduce a rank sends to the peers of the reduce-scatter. */
+static trv_model_t star_model(const trv_star_t *star, const trv_star_layout_t *layout, trv_collective_t collective)
 {
+    const int phases = collective == TRV_ALLREDUCE ? 2 : 1;
     trv_model_t model = {.steps = 0};
-    double held = 1;  /* part of the vector before the step */
-    int messages = 0; /* messages of a stream */
+    double held = 1;             /* part of the vector before the step */
+    int messages = 0, parts = 0; /* of a stream */
     for (int i = 0; i < star->chain.steps; i++) {
         const int step = layout->step[i], times = i < layout->scatter ? phases : 1;
         if (i < layout->scatter)
@@ -26,9 +28,16 @@ static trv_model_t star_model(const trv_star_t *star, const trv_star_layout_t *l
         model.steps += times;
         model.hops += times * trv_star_hops(&star->chain, step);
         model.load += times * held * trv_star_link_messages(star, layout, step) / layout->streams;
+        model.injected += times * held / layout->streams;
         messages += times * star->chain.step[step].vectors;
+        parts += held < 1 ? star->chain.step[step].vectors : 0;
+        if (collective == TRV_ALLGATHER)
+            continue;
+        model.reductions++;
+        model.reduced += (star->chain.step[step].vectors + 1) * held;
     }
     trv_model_messages(&model, messages, layout->streams);
+    model.parts = parts * layout->streams;
     return model;
 }
 
@@ -44,7 +53,7 @@ static int star_add(const trv_collector_t *collector, const trv_star_t *form, in
         char name[TRV_ALGORITHM_NAME_MAX];
         star.streams = streams[i];
         trv_star_layout_make(&star, &layout);
-        const trv_model_t model = star_model(&star, &layout, collector->collective == TRV_ALLREDUCE ? 2 : 1);
+        const trv_model_t model = star_model(&star, &layout, collector->collective);
         trv_star_name(&star, number, name, sizeof name);
         rc = collector->add(collector->list, name, &model, always && i == 0);
     }

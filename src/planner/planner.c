@@ -31,7 +31,8 @@
 #include "simulate/network.h"
 
 #define NEAR_FACTOR 1.6 /* a candidate whose estimate exceeds the best one times this is not simulated */
-#define NEAR_MAX    64  /* maximum number of candidates simulated for their estimate, unless more are requested */
+#define NEAR_MAX    64  /* maximum number of candidates simulated for their estimate, unless more are requested … */
+#define NEAR_COSTLY 256 /* … or messages have overheads, because the models are less exact there */
 /* With two channels per link, the candidates are simulated that take at most DATELINE_NEAR times as long as the best
  * with one queue: at most DATELINE_MAX of them, at most DATELINE_PER_ALGORITHM of one algorithm, each in at most
  * DATELINE_HOPS_MAX hops. */
@@ -230,7 +231,9 @@ static int examine_all(trv_ranking_t *ranking, int entries)
 {
     trv_planner_t *planner = ranking->planner;
     const trv_span_t all = planner->progress;
-    int near = 0, near_max = ranking->capacity > NEAR_MAX ? ranking->capacity : NEAR_MAX, rc = TRV_OK;
+    const int limit = planner->list.messages_cost ? NEAR_COSTLY : NEAR_MAX;
+    const int near_max = ranking->capacity > limit ? ranking->capacity : limit;
+    int near = 0, rc = TRV_OK;
     double near_ns = INFINITY;
     for (int i = 0; i < entries && !rc; i++) {
         trv_entry_t *entry = &ranking->entry[i];

@@ -95,17 +95,35 @@ static double add_in_part(double a, double b)
     return fmax(a, b) * sqrt(sqrt(sqrt(1 + fourth * fourth)));
 }
 
+/* The time of the reductions of one stream. Their sizes are taken as equal. */
+static double estimate_reductions(const trv_simulate_options_t *network, const trv_model_t *model,
+                                  uint64_t vector_bytes)
+{
+    if ((network->gamma_ns <= 0 && network->gamma_start_ns <= 0) || model->reductions <= 0)
+        return 0;
+    const double bytes = model->reduced / model->reductions / model->streams * (double)vector_bytes;
+    const double ns = network->gamma_start_ns +
+                      bytes * network->gamma_ns * (network->gamma_per_stream ? 1 : model->streams);
+    return model->reductions * (network->gamma_small_ns > 0 ? fmin(ns, bytes * network->gamma_small_ns) : ns);
+}
+
 double trv_planner_estimate(const trv_planner_t *planner, const trv_model_t *model, uint64_t vector_bytes)
 {
     const trv_simulate_options_t *network = &planner->network;
     const double vector_ns = (double)vector_bytes * 8e9 / trv_timing_payload_bps(network);
     double router_ns = network->router_in_ns + network->router_out_ns; /* a path of h hops passes h + 1 routers */
+    double transmission_ns = model->load * vector_ns;
+    if (network->injection_bps > 0)
+        transmission_ns = fmax(transmission_ns, model->injected * (double)vector_bytes * 8e9 / network->injection_bps);
     double network_ns = model->steps * (network->alpha_ns + 2 * network->host_latency_ns + router_ns) +
-                        model->hops * (network->link_latency_ns + router_ns) + model->load * vector_ns;
+                        model->hops * (network->link_latency_ns + router_ns) + transmission_ns +
+                        estimate_reductions(network, model, vector_bytes);
     const double busy_ns = model->busy * vector_ns;
+    const double parts_ns = model->messages > 0 ? model->parts / model->messages * network->part_overhead_ns : 0;
+    const double message_ns = network->message_overhead_ns + parts_ns; /* on average */
     return fmax((model->queues ? add_in_part(network_ns, busy_ns) : fmax(network_ns, busy_ns)) +
-                    model->waits * network->message_overhead_ns,
-                model->messages * network->message_overhead_ns);
+                    model->waits * message_ns,
+                model->messages * message_ns);
 }
 
 /* Orders entries by time, then by steps, then by their order in the list. The order in the list of
