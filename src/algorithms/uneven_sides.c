@@ -6,27 +6,36 @@
 #include "algorithms/uneven_sides.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include <trivance/algorithms.h>
 
+#include "base/error.h"
 #include "torus/torus.h"
 
 typedef struct measure_rings {
     const trv_schedule_t *schedule;
     int active, dimension[TRV_DIMS_MAX];
     double load[TRV_DIMS_MAX * TRV_DIMS_MAX]; /* [i * active + s]: see trv_weights_balance */
-    double messages;                          /* maximum over the streams */
+    double messages, peers, injected;         /* maximum over the streams; see trv_model_t */
     double hops;
     double waiting_share; /* the part of a link's load, summed over the steps, for which one stream waits */
     int steps, streams;
+    int *met; /* per rank: 1 + the last stream that sent it a message */
     trv_step_t step;
 } measure_t;
 
-/* Adds the messages of rank 0 in a step of a stream. Returns their number, or an error. */
-static int measure_add_step(measure_t *m, int stream, int step)
+/* What rank 0 does in one stream. */
+typedef struct measured_stream {
+    double messages, peers, injected;
+} measured_stream_t;
+
+/* Adds the messages of rank 0 in a step of a stream. */
+static int measure_add_step(measure_t *m, int stream, int step, measured_stream_t *own)
 {
     const trv_torus_t *torus = trv_schedule_torus(m->schedule);
     const double slices = (double)trv_schedule_streams(m->schedule) / m->active;
+    double largest = 0;
     int longest = 0, rc = trv_schedule_step(m->schedule, 0, stream, step, &m->step);
     for (int k = 0; k < m->step.sends && !rc; k++) {
         const trv_message_t *message = &m->step.send[k];
@@ -37,9 +46,14 @@ static int measure_add_step(measure_t *m, int stream, int step)
             m->load[i * m->active + stream % m->active] += part * route.hops[m->dimension[i]] / 2 / slices;
         const int hops = trv_route_length(&route);
         longest = hops > longest ? hops : longest;
+        largest = part > largest ? part : largest;
+        own->peers += m->met[message->peer] != stream + 1;
+        m->met[message->peer] = stream + 1;
     }
+    own->messages += m->step.sends;
+    own->injected += largest / trv_schedule_streams(m->schedule);
     m->hops += longest / (double)trv_schedule_streams(m->schedule);
-    return rc ? rc : m->step.sends;
+    return rc;
 }
 
 /* Measures the schedule as if all dimensions were rings. */
@@ -57,17 +71,20 @@ static int measure_rings(measure_t *m, const trv_collector_t *collector, const c
                      .steps = trv_schedule_steps(schedule)};
     m->streams = trv_schedule_streams(schedule);
     m->active = trv_torus_active(collector->torus, m->dimension);
-    for (int stream = 0; stream < trv_schedule_streams(schedule) && rc >= 0; stream++) {
-        double messages = 0;
-        for (int step = 0; step < m->steps && rc >= 0; step++) {
-            rc = measure_add_step(m, stream, step);
-            messages += rc;
-        }
-        m->messages = messages > m->messages ? messages : m->messages;
+    m->met = calloc((size_t)rings.ranks, sizeof *m->met);
+    rc = m->met ? TRV_OK : trv_fail_memory();
+    for (int stream = 0; stream < m->streams && !rc; stream++) {
+        measured_stream_t own = {0};
+        for (int step = 0; step < m->steps && !rc; step++)
+            rc = measure_add_step(m, stream, step, &own);
+        m->messages = own.messages > m->messages ? own.messages : m->messages;
+        m->peers = own.peers > m->peers ? own.peers : m->peers;
+        m->injected = own.injected > m->injected ? own.injected : m->injected;
     }
+    free(m->met);
     trv_step_clear(&m->step);
     trv_schedule_destroy(schedule);
-    return rc < 0 ? rc : TRV_OK;
+    return rc;
 }
 
 /* Adapts the measurement to lines. A line has half of the links of a ring, and its messages travel up to twice as far.
@@ -94,6 +111,12 @@ static int add_candidate(const trv_collector_t *collector, const measure_t *m, c
     const double load = trv_weights_load(m->active, m->load, weights ? weights : &equal);
     trv_model_t model = {.steps = m->steps, .hops = m->hops, .load = m->waiting_share * load, .busy = load};
     trv_model_messages(&model, m->messages, m->streams);
+    model.injected = m->injected;
+    model.parts = m->streams * m->peers;
+    if (collector->collective != TRV_ALLGATHER) { /* two received messages are added to the rank's own data in a step */
+        model.reductions = collector->collective == TRV_ALLREDUCE ? m->steps / 2.0 : m->steps;
+        model.reduced = 1.5;
+    }
     if (weights)
         trv_weights_format(weights, text);
     const int length = snprintf(weighted, sizeof weighted, "%s%s%s", name, weights ? before : "", weights ? text : "");
