@@ -6,7 +6,7 @@ import sys
 import pytest
 
 import trivance as tv
-from trivance.validation import model, report, rows
+from trivance.validation import model, plans, report, rows
 
 ROWS = list(rows.read())
 
@@ -51,6 +51,13 @@ def test_command(tmp_path):
     assert "| AllReduce, all predicted | large, from 8 MiB |" in done.stdout and "% correctly" in done.stdout
     assert {"rows.csv", "summary.md"} <= {path.name for path in tmp_path.iterdir()}
     assert len((tmp_path / "rows.csv").read_text().splitlines()) > 100
+
+
+def test_plans():
+    """The table of predictions: no choice is slower than an algorithm of the library."""
+    lines = list(plans.table(["4x2"], "tofu-d", [512, 16 << 10]))
+    assert [line.split(" | ")[1] for line in lines[2:]] == ["512 B", "16 KiB"]
+    assert all(float(line.split("|")[-2]) >= 1 for line in lines[2:])
 
 
 def _has_matplotlib():

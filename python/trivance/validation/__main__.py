@@ -4,7 +4,7 @@ import os
 import sys
 
 from .. import TrivanceError
-from . import model, report, rows
+from . import model, plans, report, rows
 
 
 def _options() -> argparse.Namespace:
@@ -17,6 +17,8 @@ def _options() -> argparse.Namespace:
     made.add_argument("--no-plots", action="store_true", help="tables only")
     made.add_argument("--fit", action="store_true",
                       help="fit the parameters to Recursive Doubling and print them; takes a quarter of an hour")
+    made.add_argument("--plans", metavar="SHAPE", nargs="+",
+                      help="print predictions for Trivance and planned schedules on these shapes instead")
     made.add_argument("-j", "--workers", metavar="N", type=int, default=len(os.sched_getaffinity(0)))
     return made.parse_args()
 
@@ -30,6 +32,10 @@ def _read(options: argparse.Namespace) -> list[rows.Row]:
 
 def main() -> int:
     options = _options()
+    if options.plans:
+        for line in plans.table(options.plans, options.network):
+            print(line, flush=True)
+        return 0
     chosen = _read(options)
     if options.fit:
         fitted = model.fit(chosen, options.network)
