@@ -81,15 +81,24 @@ static int disjoint_trees_full_name(const char *parameters, const trv_torus_t *t
     return rc ? rc : snprintf(text, size, "disjoint-trees:%d:%d", options.chunks, options.streams);
 }
 
-/* In every step a stream sends one chunk over each link of its tree, and the streams of a tree share its links. */
-static trv_model_t disjoint_trees_model(int depth, int trees, int chunks, int streams, double slowness)
+/* In every step a stream sends one chunk over each link of its tree, and the streams of a tree share its links. Where
+ * messages have overheads few chunks are best; then the streams fill the pipeline: while the chunk of one travels on, the
+ * link carries those of the others. Whole slices have no overhead of parts. */
+static trv_model_t disjoint_trees_model(const trv_collector_t *collector, int depth, int trees, int chunks, int streams,
+                                        double slowness)
 {
     const double steps = depth + chunks - 1;
+    const double filled = collector->messages_cost ? chunks + (depth - 1.0) / streams : steps;
     trv_model_t model = {.steps = steps,
                          .hops = steps,
                          .load = slowness * steps / ((double)trees * streams * chunks),
-                         .busy = slowness * steps / ((double)trees * chunks)};
+                         .busy = slowness * filled / ((double)trees * chunks)};
     trv_model_messages(&model, chunks, trees * streams);
+    model.parts = chunks > 1 ? trees * streams : 0;
+    if (collector->collective == TRV_REDUCE) {
+        model.reductions = steps; /* of a child's chunk and the rank's own */
+        model.reduced = 2 * steps / chunks;
+    }
     return model;
 }
 
@@ -105,7 +114,7 @@ static int disjoint_trees_candidates(const trv_collector_t *collector)
     for (int streams = 1; streams <= 8; streams *= 2)
         for (int chunks = 1; chunks <= 1024 && !rc; chunks *= 2) {
             char name[TRV_ALGORITHM_NAME_MAX];
-            const trv_model_t model = disjoint_trees_model(depth, trees, chunks, streams, slowness);
+            const trv_model_t model = disjoint_trees_model(collector, depth, trees, chunks, streams, slowness);
             snprintf(name, sizeof name, "disjoint-trees:%d:%d", chunks, streams);
             rc = collector->add(collector->list, name, &model, false);
         }

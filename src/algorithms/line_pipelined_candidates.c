@@ -121,7 +121,6 @@ static int pipelines_model(const trv_pipelines_t *pipelines, const trv_collector
     model->load *= fill;
     model->busy *= fill;
     trv_model_messages(model, messages, streams);
-    model->injected = model->busy;
     model->parts = (double)streams * pipelines->levels; /* one successor in each dimension */
     if (collector->collective != TRV_ALLGATHER) {
         model->reductions = collector->collective == TRV_ALLREDUCE ? steps / 2.0 : steps;

@@ -110,7 +110,9 @@ static double estimate_reductions(const trv_simulate_options_t *network, const t
 double trv_planner_estimate(const trv_planner_t *planner, const trv_model_t *model, uint64_t vector_bytes)
 {
     const trv_simulate_options_t *network = &planner->network;
-    const double vector_ns = (double)vector_bytes * 8e9 / trv_timing_payload_bps(network);
+    double vector_ns = (double)vector_bytes * 8e9 / trv_timing_payload_bps(network);
+    if (network->injection_bps > 0 && model->hops <= model->steps) /* a link carries messages of one interface only */
+        vector_ns = fmax(vector_ns, (double)vector_bytes * 8e9 / network->injection_bps);
     double router_ns = network->router_in_ns + network->router_out_ns; /* a path of h hops passes h + 1 routers */
     double transmission_ns = model->load * vector_ns;
     if (network->injection_bps > 0)

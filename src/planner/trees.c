@@ -13,6 +13,7 @@
 
 #define PARTS_MAX 2  /* schedules of an allgather or reduce-scatter that are tried after the best tree */
 #define MODELLED  2  /* candidates with a model that are tried */
+#define COSTLY    8  /* the same where messages have overheads, because the models are less exact there */
 #define ONE_HOP   32 /* the same on a network that does not forward, where they are of many algorithms */
 
 static bool has_parts(const trv_planner_t *planner)
@@ -177,7 +178,9 @@ static int examine_modelled(trv_ranking_t *ranking, int listed)
 {
     const trv_planner_t *planner = ranking->planner;
     const trv_candidate_t *candidate = planner->list.candidate;
-    const int count_max = planner->list.network.no_forwarding ? ONE_HOP : MODELLED;
+    const int count_max = planner->list.network.no_forwarding ? ONE_HOP
+                          : planner->list.messages_cost       ? COSTLY
+                                                              : MODELLED;
     int best[ONE_HOP + 1], count = 0, rc = TRV_OK;
     double estimate_ns[ONE_HOP + 1];
     for (int i = 0; i < listed; i++) {
