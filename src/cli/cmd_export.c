@@ -8,6 +8,7 @@
 
 #include <trivance/formats.h>
 
+#include "cli/mscclpp_sizes.h"
 #include "cli/subcommands.h"
 #include "cli/shared/output.h"
 #include "cli/shared/tool.h"
@@ -24,38 +25,37 @@ enum { FORMAT_CHAKRA = TRV_FORMAT_MSCCLPP + 1 };
 
 #define FORMAT_WORDS "goal, msccl, mscclpp or chakra"
 
-static const cli_option_t option[] =
-    {{"format", 'f', "F",
-      "goal (the text that LogGOPSim and `trivance simulate --goal` read), msccl (XML for MSCCL), mscclpp (an "
-      "execution plan for MSCCL++) or chakra (an execution trace for each rank, for ASTRA-sim)",
-      "goal msccl mscclpp chakra"},
-     {"algorithm", 'a', "A",
-      "planned (default: the fastest for the size), an algorithm, with parameters if it has any (hybrid:4x8), or a "
-      "family: the member that is fastest for the size",
-      "ALGORITHM"},
-     {"collective", 'c', "C",
-      CLI_COLLECTIVE_HELP "; msccl and mscclpp hold only allreduce, reduce-scatter and allgather",
-      CLI_COLLECTIVE_WORDS},
-     {"root", OPTION_ROOT, "R", CLI_ROOT_HELP, NULL},
-     {"bytes", 'b', "M",
-      "size of the vector (default 64K, or that of the file); K, M, G, T are powers of 1024. GPU programs work for all "
-      "sizes, for which the size only selects the algorithm",
-      NULL},
-     {"alpha", OPTION_ALPHA, "T",
-      "computation of a rank at the start of every step: in whole ns for GOAL (default 1.5us), in whole us for Chakra "
-      "(default 0us); 0ns: no computation, and the messages of a step require those of the previous step",
-      NULL},
-     {"schedule", 's', "FILE",
-      "use a schedule in the format trivance-schedule-1 instead (- is stdin); without blocks it can be written as GOAL "
-      "or Chakra only",
-      "FILE"},
-     {"unchecked", OPTION_UNCHECKED, NULL,
-      CLI_UNCHECKED_HELP "; beside --cut: write a schedule even if it sends over links that are cut", NULL},
-     {"output", 'o', "FILE",
-      "write there instead of to stdout; the file appears when it is complete. Chakra requires it: the files are "
-      "FILE.<rank>.et, and appear together",
-      "FILE"},
-     CLI_OPTIONS_END};
+static const cli_option_t option[] = {
+    {"format", 'f', "F",
+     "goal (the text that LogGOPSim and `trivance simulate --goal` read), msccl (XML for MSCCL), mscclpp (an "
+     "execution plan for MSCCL++) or chakra (an execution trace for each rank, for ASTRA-sim)",
+     "goal msccl mscclpp chakra"},
+    {"algorithm", 'a', "A",
+     "planned (default: the fastest for the size), an algorithm, with parameters if it has any (hybrid:4x8), or a "
+     "family: the member that is fastest for the size",
+     "ALGORITHM"},
+    {"collective", 'c', "C",
+     CLI_COLLECTIVE_HELP "; msccl and mscclpp hold only allreduce, reduce-scatter and allgather", CLI_COLLECTIVE_WORDS},
+    {"root", OPTION_ROOT, "R", CLI_ROOT_HELP, NULL},
+    {"bytes", 'b', "M",
+     "size of the vector (default 64K, or that of the file); K, M, G, T are powers of 1024. GPU programs are not for a "
+     "single size: it only selects the algorithm, and a warning says if an MSCCL++ plan is not valid for it",
+     NULL},
+    {"alpha", OPTION_ALPHA, "T",
+     "computation of a rank at the start of every step: in whole ns for GOAL (default 1.5us), in whole us for Chakra "
+     "(default 0us); 0ns: no computation, and the messages of a step require those of the previous step",
+     NULL},
+    {"schedule", 's', "FILE",
+     "use a schedule in the format trivance-schedule-1 instead (- is stdin); without blocks it can be written as GOAL "
+     "or Chakra only",
+     "FILE"},
+    {"unchecked", OPTION_UNCHECKED, NULL,
+     CLI_UNCHECKED_HELP "; beside --cut: write a schedule even if it sends over links that are cut", NULL},
+    {"output", 'o', "FILE",
+     "write there instead of to stdout; the file appears when it is complete. Chakra requires it: the files are "
+     "FILE.<rank>.et, and appear together",
+     "FILE"},
+    CLI_OPTIONS_END};
 
 #define WRITTEN_READS "format bytes alpha unchecked output"
 
@@ -190,6 +190,8 @@ static int run(options_t *options)
     }
     if (!rc)
         rc = write_schedule(options, schedule, bytes);
+    if (!rc && options->format == TRV_FORMAT_MSCCLPP)
+        cli_report_mscclpp_sizes(options->command, schedule, options->bytes);
     trv_schedule_destroy(schedule);
     return rc;
 }
