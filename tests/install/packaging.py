@@ -81,8 +81,9 @@ def check_spack():
         when = options.get("when")
         assert when is None or when.lstrip("+") in variants, f"{words[0]}: there is no variant {when}"
     known = set(re.findall(r"(?:option\(|find_program\()(TRIVANCE_\w+)", read("CMakeLists.txt")))
-    known |= {"TRIVANCE_WRAPPER_openmpi", "TRIVANCE_WRAPPER_mpich"}
-    assert "TRIVANCE_WRAPPER_${mpi}" in read("src/mpi/CMakeLists.txt")
+    mpi = read("src/mpi/CMakeLists.txt")
+    assert "find_program(TRIVANCE_WRAPPER_${mpi} " in mpi
+    known |= {f"TRIVANCE_WRAPPER_{name}" for name in re.findall(r"^ *find_mpi\((\w+) ", mpi, re.M)}
     for spec in (Spec(), Spec("+tool"), Spec("+tool", "+mpi", "^[virtuals=mpi] mpich")):
         package = recipe()
         package.spec = spec

@@ -47,9 +47,8 @@ class Trivance(CMakePackage):
         args = [self.define_from_variant("TRIVANCE_TOOL", "tool"), self.define_from_variant("TRIVANCE_MPI", "mpi")]
         args += [self.define(f"TRIVANCE_{part}", False) for part in ("TESTS", "BENCH", "EXPLORER", "TORCH")]
         if self.spec.satisfies("+mpi"):
-            # The compiler wrapper has this name in each; the MPI that is not chosen is not searched for.
-            for mpi in ("openmpi", "mpich"):
+            # The compiler wrapper has this name in each MPI; CMake does not search for those that are off.
+            for mpi in ("openmpi", "mpich", "abi"):
                 chosen = self.spec.satisfies(f"^[virtuals=mpi] {mpi}")
-                wrapper = self.spec["mpi"].prefix.bin.mpicc if chosen else f"TRIVANCE_WRAPPER_{mpi}-NOTFOUND"
-                args.append(self.define(f"TRIVANCE_WRAPPER_{mpi}", wrapper))
+                args.append(self.define(f"TRIVANCE_WRAPPER_{mpi}", self.spec["mpi"].prefix.bin.mpicc if chosen else False))
         return args
