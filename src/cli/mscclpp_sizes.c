@@ -73,9 +73,10 @@ void cli_report_mscclpp_sizes(const char *command, const trv_schedule_t *schedul
             command, (unsigned long long)step, (unsigned long long)chunks, chunks == 1 ? "" : "s", CHUNK_ALIGNMENT);
     if (bytes % step == 0)
         return;
+    const uint64_t next = (bytes / step + 1) * step;
     const char *other = find_alternative(schedule, bytes);
     cli_warn(command, "the plan is not valid for %s; pad the vector to %llu bytes%s%s", trv_format_bytes(bytes, text),
-             (unsigned long long)((bytes / step + 1) * step),
+             (unsigned long long)next,
              other ? ", or export a plan that is valid for it: "
                      "--algorithm="
                    : "",
