@@ -25,7 +25,7 @@ END
 # With this variable pkg-config finds no library at all.
 export PKG_CONFIG_LIBDIR=$work/nothing
 unset PKG_CONFIG_PATH
-cmake -S app -B build -G Ninja > log
+cmake -S app -B build -G Ninja -DCMAKE_BUILD_TYPE=None > log # without optimisation
 cmake --build build -j 2 >> log
 for program in build/with_trivance build/with_trivance_static; do
     "$program" > out
@@ -42,7 +42,7 @@ cmake --install build --prefix "$work/installed" >> log
 [ "$(find installed -type f | wc -l)" = 1 ] || { find installed -type f; echo "embed: Trivance is installed, too"; exit 1; }
 
 # The core alone can also be installed; tests need more than that.
-cmake -S "$source" -B core -G Ninja -DTRIVANCE_TOOL=OFF >> log
+cmake -S "$source" -B core -G Ninja -DCMAKE_BUILD_TYPE=None -DTRIVANCE_TOOL=OFF >> log
 cmake --build core -j 2 >> log
 cmake --install core --prefix "$work/prefix" >> log
 cat > app/CMakeLists.txt << 'END'
