@@ -15,7 +15,7 @@ ifneq ($(shell test -e '$(BUILD)' && ! test -d '$(BUILD)' && echo a file),)
 $(error BUILD=$(BUILD) is a file; expected a folder for the build, for example BUILD=build)
 endif
 
-.PHONY: all demo explorer check check-all check-programs check-torch soak bench fuzz install uninstall dist clean help
+.PHONY: all demo explorer docs check check-all check-programs check-torch soak bench fuzz install uninstall dist clean help
 .DEFAULT_GOAL := all
 
 all: $(BUILD)/build.ninja
@@ -37,6 +37,12 @@ explorer:
 	@cmake --build $(BUILD) -j $(JOBS) --target explorer trivance
 	@$(BUILD)/bin/trivance explore -o trivance-explorer.html
 
+# The documentation as a site, build/docs/html, and the man pages of the C interface, build/docs/man3.
+docs:
+	@scripts/dependencies.sh docs
+	@scripts/docs.sh $(BUILD)
+	@echo "$(BUILD)/docs/html/index.html, $(BUILD)/docs/man3"
+
 # A sample of every component's tests, in minutes: both MPIs, libfabric, the tool, the simulator, the documents.
 check:
 	@scripts/dependencies.sh build check
@@ -45,7 +51,7 @@ check:
 # The tests that `make check` does not run: all sizes and ranks, sanitizers, valgrind, models, packages, browser, testbed,
 # soak.
 check-all:
-	@scripts/dependencies.sh build check check-all testbed
+	@scripts/dependencies.sh build check check-all docs testbed
 	@scripts/dependencies.sh explorer browser || echo "Without these packages the tests of the explorer are skipped."
 	@JOBS=$(JOBS) scripts/check.sh exhaustive $(BUILD)
 
@@ -94,10 +100,12 @@ uninstall:
 	@sed -n ':up; s|/[^/]*$$||; /\/trivance/ { p; b up }' $(BUILD)/install_manifest.txt | sort -ru | \
 	    xargs -r -d '\n' rmdir --ignore-fail-on-non-empty
 
-# An archive of the sources of the last commit.
+# An archive of the sources of the last commit, the same bytes wherever it is made: the times in it are that of the
+# commit, gzip stores neither a name nor a time, and settings of the user are overridden.
 dist:
 	@version=$$(sed -n 's/^project(trivance VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt) && \
-	    git archive --prefix=trivance-$$version/ -o trivance-$$version.tar.gz HEAD && echo trivance-$$version.tar.gz
+	    git -c tar.umask=0022 -c core.autocrlf=false archive --format=tar --prefix=trivance-$$version/ HEAD \
+	        -o trivance-$$version.tar && gzip -9 -n -f trivance-$$version.tar && sha256sum trivance-$$version.tar.gz
 
 clean:
 	@rm -rf build build-address build-thread build-fuzz
@@ -105,6 +113,7 @@ clean:
 help:
 	@echo "make demo               results on 9 MPI ranks, simulated times, the drop-in, a drawn schedule"
 	@echo "make explorer           trivance-explorer.html: look at networks, schedules and times in a browser"
+	@echo "make docs               the documentation as a site, and man pages of the C interface"
 	@echo "make check              the quick tests: every component, both MPIs"
 	@echo "make check-all          all other tests: every size, sanitizers, valgrind, models, packages, browser"
 	@echo "make check-programs     mpi4py, NetPIPE, HPCC, LAMMPS and MUMPS without and with Trivance"
@@ -113,7 +122,7 @@ help:
 	@echo "make                    build everything into $(BUILD)/"
 	@echo "make install PREFIX=…   install to PREFIX (default $(PREFIX)); DESTDIR works"
 	@echo "make uninstall          remove the files of the last 'make install'"
-	@echo "make dist               trivance-VERSION.tar.gz, the sources of the last commit"
+	@echo "make dist               trivance-VERSION.tar.gz, the sources of the last commit, reproducible"
 	@echo "make bench              the benchmarks: plans, reductions, overhead"
 	@echo "make fuzz SECONDS=60    libFuzzer on every reader of text"
 	@echo "make clean              remove the build folders"
