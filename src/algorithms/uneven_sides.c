@@ -25,7 +25,7 @@ typedef struct measure_rings {
     trv_step_t step;
 } measure_t;
 
-/* What rank 0 does in one stream. */
+/* The messages of rank 0 in one stream. */
 typedef struct measured_stream {
     double messages, peers, injected;
 } measured_stream_t;

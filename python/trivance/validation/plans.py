@@ -1,4 +1,4 @@
-"""What a profile's network predicts for planned schedules, compared with the algorithms of the study's library."""
+"""Predictions for planned schedules on the network of a profile, compared with the algorithms of the study's library."""
 from __future__ import annotations
 
 from typing import Iterable
