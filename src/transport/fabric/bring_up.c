@@ -94,6 +94,8 @@ static int exchange_interfaces(trv_fabric_t *fabric)
         rc = read_interfaces(fabric, host, &records);
     if (rc == TRV_OK)
         rc = trv_fabric_check_list(fabric);
+    if (rc == TRV_OK && fabric->options.oob.rank == 0)
+        trv_fabric_find_order(fabric);
     if (rc == TRV_OK)
         rc = trv_fabric_query_routes(fabric);
     free(records.data);

@@ -55,6 +55,8 @@ bool trv_fabric_relays(const trv_fabric_t *fabric) { return fabric->relays; }
 
 const char *trv_fabric_no_route(const trv_fabric_t *fabric) { return fabric->no_route; }
 
+const char *trv_fabric_cable_order(const trv_fabric_t *fabric) { return fabric->cable_order; }
+
 int trv_fabric_neighbour(const trv_fabric_t *fabric, int port) { return fabric->neighbour[port]; }
 
 int trv_fabric_next_rank(const trv_fabric_t *fabric, int peer)
@@ -119,6 +121,11 @@ static int do_without_cable(trv_fabric_t *fabric, trv_topology_records_t *record
     if (!fabric->options.torus_is_set && trv_topology_records_joined(records, map) &&
         trv_topology_records_forward(records, map, &rank, &port))
         return TRV_OK;
+    if (*fabric->cable_order)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "%s, and the hosts do not forward: number the ranks in the order of the hosts along the "
+                        "cables: %s",
+                        fabric->no_route, fabric->cable_order);
     return trv_fail(TRV_ERR_ARGUMENT,
                     "%s, and the hosts do not forward: plug it in, check its addresses, number the ranks along the "
                     "cables, or set TRIVANCE_TORUS to the torus or mesh that the cables form (3x4m, or 5m for a chain "

@@ -1,8 +1,8 @@
 /*
  * Declarations shared by the files of the fabric: bring_up.c (collective initialization), parameters.c (parameters of
  * libfabric), interfaces.c (candidate interfaces), assign.c (assignment of interfaces to ports), cables.c (hosts
- * that do not forward), interface.c (one interface), open.c (creation and closing), post.c (operations), wait.c
- * (progress).
+ * that do not forward), numbering.c (the order of the hosts along their cables), interface.c (one interface), open.c
+ * (creation and closing), post.c (operations), wait.c (progress).
  */
 #ifndef TRIVANCE_TRANSPORT_FABRIC_INSIDE_H
 #define TRIVANCE_TRANSPORT_FABRIC_INSIDE_H
@@ -82,6 +82,7 @@ struct trv_fabric {
     uint32_t selecting;            /* bit mask of the entries of the user's list that select an interface of any host
                                     * with the same list */
     char available[320];           /* the interfaces of this host and their networks, for error messages */
+    char cable_order[400];         /* trv_fabric_cable_order */
     trv_topology_record_t *record; /* topology records by rank, until trv_fabric_assign */
     trv_reader_t *published;       /* published interfaces by rank, until trv_fabric_query_routes */
     void *addresses;               /* records of the second exchange: the addresses of all ranks */
@@ -156,6 +157,8 @@ int trv_fabric_check_list(const trv_fabric_t *fabric);
 bool trv_fabric_is_in(const char *address, const char *network, size_t length);
 /* Fails with a sentence that lists the interfaces of this host. */
 int trv_fabric_no_interface(const trv_fabric_t *fabric, const char *name);
+/* numbering.c: sets fabric->cable_order from the published interfaces. */
+void trv_fabric_find_order(trv_fabric_t *fabric);
 /* open.c: opens the interfaces in the bit mask. */
 int trv_fabric_open_interfaces(trv_fabric_t *fabric, unsigned which);
 /* interface.c */
