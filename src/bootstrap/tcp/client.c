@@ -59,8 +59,7 @@ static int address_connect(const struct sockaddr *at, socklen_t at_length, int *
     return -1;
 }
 
-/* True if a connection has failed because the host was not reached. */
-static bool is_unreachable(int error)
+bool trv_error_is_unreachable(int error)
 {
     return error == ENETUNREACH || error == EHOSTUNREACH || error == ENETDOWN || error == EHOSTDOWN ||
            error == ETIMEDOUT || error == EINPROGRESS;
@@ -93,7 +92,7 @@ static int server_connect(trv_bootstrap_t *bootstrap)
     int code = getaddrinfo(bootstrap->address, port, &hints, &found);
     for (const struct addrinfo *at = found; code == 0 && at && fd < 0; at = at->ai_next) {
         fd = address_connect(at->ai_addr, at->ai_addrlen, &error);
-        unreachable = unreachable && is_unreachable(error);
+        unreachable = unreachable && trv_error_is_unreachable(error);
     }
     if (code == 0)
         freeaddrinfo(found);
@@ -212,6 +211,10 @@ void trv_client_closed(trv_bootstrap_t *bootstrap, bool wrong)
         client_fail_server(bootstrap, "the process", trv_last_error(), TRV_REASON_MAX);
     else if (bootstrap->joined && !bootstrap->all_left && bootstrap->relay.rank > 0)
         client_fail_relayed(bootstrap);
+    else if (bootstrap->joined && !bootstrap->all_left && trv_error_is_unreachable(bootstrap->to_rank_0->error))
+        client_fail_server(bootstrap, "rank 0",
+                           "is not reached any more: its host, or the network or a cable to it, has failed",
+                           TRV_REASON_MAX);
     else if (bootstrap->joined && !bootstrap->all_left)
         client_fail_server(bootstrap, "rank 0",
                            "has died or has exited before the end of the job: its connection was closed",

@@ -34,6 +34,26 @@ static bool interface_read(const struct ifaddrs *at, trv_host_interface_t *inter
     return true;
 }
 
+void trv_host_without_link(char *text, size_t size)
+{
+    struct ifaddrs *list = NULL;
+    size_t used = 0;
+    *text = '\0';
+    if (getifaddrs(&list) != 0)
+        return;
+    for (const struct ifaddrs *at = list; at && used < size; at = at->ifa_next) {
+        char address[INET_ADDRSTRLEN];
+        const struct in_addr number = ipv4_of(at->ifa_addr);
+        if (number.s_addr == INADDR_ANY || (at->ifa_flags & IFF_UP && at->ifa_flags & IFF_RUNNING))
+            continue;
+        used += (size_t)snprintf(text + used, size - used, "%s%s (%s)", used ? ", " : "; this host has no link on ",
+                                 at->ifa_name, inet_ntop(AF_INET, &number, address, sizeof address));
+    }
+    if (used > 0 && used < size)
+        snprintf(text + used, size - used, ": the interface is down, or its cable is unplugged");
+    freeifaddrs(list);
+}
+
 int trv_host_interfaces(trv_host_interface_t interface[TRV_HOST_INTERFACES_MAX])
 {
     struct ifaddrs *list = NULL;

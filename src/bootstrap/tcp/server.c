@@ -290,6 +290,11 @@ void trv_server_closed(trv_bootstrap_t *bootstrap, trv_connection_t *connection,
     }
     if (wrong)
         snprintf(sentence, sizeof sentence, "rank %d at %s %s", rank, connection->from, trv_last_error());
+    else if (trv_error_is_unreachable(connection->error))
+        snprintf(sentence, sizeof sentence,
+                 "rank 0 does not reach rank %d at %s any more (%s): its host, or the network or a cable to it, has "
+                 "failed",
+                 rank, connection->from, strerror(connection->error));
     else
         snprintf(sentence, sizeof sentence,
                  "rank %d at %s has died or has exited before the end of the job: its connection to rank 0 was closed",
@@ -411,7 +416,8 @@ void trv_server_missing(const trv_bootstrap_t *bootstrap, char *text, size_t siz
             (!bootstrap->joined || (bootstrap->leaving ? connection->leaving : connection->records > bootstrap->sent)))
             continue;
         if (missing++ < NAMED && used < size)
-            used += (size_t)snprintf(text + used, size - used, "%s%d", missing == 1 ? "; missing: " : ", ", r);
+            used += (size_t)snprintf(text + used, size - used, "%s%d%s%s", missing == 1 ? "; missing: " : ", ", r,
+                                     connection ? " at " : "", connection ? connection->from : "");
     }
     if (missing > NAMED && used < size)
         used += (size_t)snprintf(text + used, size - used, " and %d more", missing - NAMED);
