@@ -461,6 +461,22 @@ static void test_without_relays(void **state)
     network_end();
 }
 
+/* A rank that cannot receive queries logs it. */
+static void test_port_busy(void **state)
+{
+    network_t network = line(3);
+    (void)state;
+    network.busy = 1;
+    network.timeout_s = 1;
+    network_run(&network);
+    assert_string_equal(shared->report[0][1].log,
+                        "rank 1 cannot open UDP port 29500 (Address already in use), so it relays no connections to "
+                        "rank 0: ranks that reach rank 0 only through this host time out; select another port, for "
+                        "example MASTER_PORT=29501");
+    assert_non_null(strstr(shared->report[0][0].reason, "missing: 2"));
+    network_end();
+}
+
 /* A cable is pulled during the start: rank 0 names the ranks that it joins. */
 static void test_pulled_at_start(void **state)
 {
@@ -512,7 +528,7 @@ int main(void)
         cmocka_unit_test(test_failure),
         cmocka_unit_test(test_missing),
         cmocka_unit_test(test_without_relays),
-
+        cmocka_unit_test(test_port_busy),
         cmocka_unit_test(test_pulled_at_start),
         cmocka_unit_test(test_pulled_at_end),
     };

@@ -55,8 +55,9 @@ typedef struct trv_relay {
     int rank;                   /* of the relay; 0 if rank 0 itself has answered, or if this rank reaches it directly */
     struct sockaddr_in address; /* at which it accepts connections */
     /* Of a connected rank */
-    double answer_ns; /* time of the next attempt to open `answer` */
-    int answer;       /* UDP socket; -1: not open */
+    double answer_ns;   /* time of the next attempt to open `answer` */
+    int answer;         /* UDP socket; -1: not open */
+    bool answer_failed; /* it could not be opened */
     trv_relay_listener_t listener[TRV_RELAY_LISTENERS_MAX];
     trv_splices_t splices;
     double failed_ns; /* time of the failure, if there are splices; 0: none */
