@@ -15,7 +15,7 @@ ifneq ($(shell test -e '$(BUILD)' && ! test -d '$(BUILD)' && echo a file),)
 $(error BUILD=$(BUILD) is a file; expected a folder for the build, for example BUILD=build)
 endif
 
-.PHONY: all demo explorer check check-all check-programs check-torch soak bench fuzz install uninstall dist clean help
+.PHONY: all demo explorer docs check check-all check-programs check-torch soak bench fuzz install uninstall dist clean help
 .DEFAULT_GOAL := all
 
 all: $(BUILD)/build.ninja
@@ -37,6 +37,12 @@ explorer:
 	@cmake --build $(BUILD) -j $(JOBS) --target explorer trivance
 	@$(BUILD)/bin/trivance explore -o trivance-explorer.html
 
+# The documentation as a site, build/docs/html, and the man pages of the C interface, build/docs/man3.
+docs:
+	@scripts/dependencies.sh docs
+	@scripts/docs.sh $(BUILD)
+	@echo "$(BUILD)/docs/html/index.html, $(BUILD)/docs/man3"
+
 # A sample of every component's tests, in minutes: both MPIs, libfabric, the tool, the simulator, the documents.
 check:
 	@scripts/dependencies.sh build check
@@ -45,7 +51,7 @@ check:
 # The tests that `make check` does not run: all sizes and ranks, sanitizers, valgrind, models, packages, browser, testbed,
 # soak.
 check-all:
-	@scripts/dependencies.sh build check check-all testbed
+	@scripts/dependencies.sh build check check-all docs testbed
 	@scripts/dependencies.sh explorer browser || echo "Without these packages the tests of the explorer are skipped."
 	@JOBS=$(JOBS) scripts/check.sh exhaustive $(BUILD)
 
@@ -105,6 +111,7 @@ clean:
 help:
 	@echo "make demo               results on 9 MPI ranks, simulated times, the drop-in, a drawn schedule"
 	@echo "make explorer           trivance-explorer.html: look at networks, schedules and times in a browser"
+	@echo "make docs               the documentation as a site, and man pages of the C interface"
 	@echo "make check              the quick tests: every component, both MPIs"
 	@echo "make check-all          all other tests: every size, sanitizers, valgrind, models, packages, browser"
 	@echo "make check-programs     mpi4py, NetPIPE, HPCC, LAMMPS and MUMPS without and with Trivance"

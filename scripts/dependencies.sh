@@ -13,6 +13,7 @@ python="python3-pandas python3-networkx python3-nbclient python3-ipykernel pytho
         python3-wheel python3-pip mypy"
 slurm="slurmctld slurmd slurm-client munge"
 check_all="$clang $netpipe $python $slurm libfabric-bin valgrind clang-format-14 clang-tidy-14 mandoc spin debhelper"
+docs="mkdocs mkdocs-material doxygen"
 testbed="iproute2"
 # For the explorer, which is built if all of these are installed: clang for WebAssembly, and the tools that test its
 # page.
@@ -30,6 +31,7 @@ for group in "$@"; do
     build) wanted="$wanted $build" ;;
     check) wanted="$wanted $check" ;;
     check-all) wanted="$wanted $check_all" ;;
+    docs) wanted="$wanted $docs" ;;
     clang) wanted="$wanted $clang" ;;
     netpipe) wanted="$wanted $netpipe" ;;
     testbed) wanted="$wanted $testbed" ;;
@@ -37,7 +39,7 @@ for group in "$@"; do
     explorer) wanted="$wanted $explorer" ;;
     browser) wanted="$wanted $browser" ;;
     torch) wanted="$wanted $torch" ;;
-    *) echo "dependencies.sh: '$group' is not a group of packages: expected build, check, check-all, clang, netpipe, testbed, programs, explorer, browser or torch" >&2; exit 2 ;;
+    *) echo "dependencies.sh: '$group' is not a group of packages: expected build, check, check-all, docs, clang, netpipe, testbed, programs, explorer, browser or torch" >&2; exit 2 ;;
     esac
 done
 
