@@ -484,14 +484,14 @@ static void test_pulled_at_start(void **state)
     (void)state;
     network.pulls = 2;
     network.pulls_round = 1;
-    network.timeout_s = 2.5;
+    network.timeout_s = 1;
     network_run(&network);
     for (int r = 0; r < 2; r++) /* the record of rank 3 may have arrived */
         assert_non_null(strstr(shared->report[0][r].reason,
-                               "rank 0 timed out after 2.5 s while it waited for the records of all ranks; missing: 2 "
+                               "rank 0 timed out after 1 s while it waited for the records of all ranks; missing: 2 "
                                "at 10.77.1.2 (relayed by rank 1)"));
     assert_string_equal(shared->report[0][2].reason,
-                        "rank 2 timed out after 2.5 s while it waited for the records of all ranks; this host has no "
+                        "rank 2 timed out after 1 s while it waited for the records of all ranks; this host has no "
                         "link on cable1 (10.77.1.2): the interface is down, or its cable is unplugged");
     network_end();
 }
@@ -503,15 +503,15 @@ static void test_pulled_at_end(void **state)
     (void)state;
     network.pulls = 1;
     network.pulls_round = 3;
-    network.timeout_s = 2.5; /* the kernel reports a lost link after up to a second */
+    network.timeout_s = 1.8; /* the kernel reports a lost link after up to a second */
     network_run(&network);
     assert_string_equal(shared->report[0][0].reason,
-                        "rank 0 timed out after 2.5 s while it waited for all ranks to end the job; missing: 1 at "
+                        "rank 0 timed out after 1.8 s while it waited for all ranks to end the job; missing: 1 at "
                         "10.77.0.2; this host has no link on cable0 (10.77.0.1): the interface is down, or its cable "
                         "is unplugged");
     assert_string_equal(
         shared->report[0][1].reason,
-        "rank 1 timed out after 2.5 s while it waited for all ranks to end the job; this host has no link "
+        "rank 1 timed out after 1.8 s while it waited for all ranks to end the job; this host has no link "
         "on cable0 (10.77.0.2): the interface is down, or its cable is unplugged");
     network_end();
 }

@@ -304,17 +304,16 @@ static struct timespec timespec_of(double ns)
 
 static int timeout_fail(trv_bootstrap_t *bootstrap, const char *what)
 {
-    char missing[640] = "", without_link[200], sentence[TRV_REASON_MAX];
+    char missing[640] = "", without_link[TRV_WITHOUT_LINK_MAX], sentence[TRV_REASON_MAX];
     if (bootstrap->options.rank == 0)
         trv_server_missing(bootstrap, missing, sizeof missing);
     else if (!bootstrap->joined)
         snprintf(missing, sizeof missing, ": rank 0 at %.200s, port %d, %s", bootstrap->address, bootstrap->port,
                  *bootstrap->connect_error ? bootstrap->connect_error
                                            : "does not answer, or not all ranks are connected");
-    trv_host_without_link(without_link, sizeof without_link);
     snprintf(sentence, sizeof sentence, "rank %d timed out after %.3g s while it waited %s%.*s%s",
              bootstrap->options.rank, bootstrap->options.timeout_ns / 1e9, what,
-             (int)(sizeof missing - sizeof without_link), missing, without_link);
+             (int)(sizeof missing - sizeof without_link), missing, trv_host_without_link(without_link));
     trv_bootstrap_fail_locked(bootstrap, sentence);
     wake(bootstrap);
     return trv_bootstrap_state(bootstrap);
