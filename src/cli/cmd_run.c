@@ -63,8 +63,9 @@ static const cli_option_t *setting_options(void)
     return option;
 }
 
-static const cli_option_t option[] = {{"mpi", MPI, "M", "openmpi or mpich; needed only if the MPI cannot be detected",
-                                       "openmpi mpich"},
+static const cli_option_t option[] = {{"mpi", MPI, "M",
+                                       "openmpi, mpich or abi; needed only if the MPI cannot be detected",
+                                       "openmpi mpich abi"},
                                       CLI_OPTIONS_END};
 
 const cli_command_t cli_run_command = {
@@ -108,8 +109,12 @@ static int read_option(void *context, int key)
         options->given[key - SETTING] = true;
         return set_variable(trv_settings_at(key - SETTING), optarg ? optarg : "1");
     }
-    if (strcmp(optarg, "openmpi") != 0 && strcmp(optarg, "mpich") != 0)
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is neither openmpi nor mpich; for example --mpi=openmpi", optarg);
+    if (strcmp(optarg, "openmpi") != 0 && strcmp(optarg, "mpich") != 0 && strcmp(optarg, CLI_MPI_ABI) != 0)
+        return trv_fail(
+            TRV_ERR_ARGUMENT,
+            "'%.40s' is not an MPI; expected openmpi, mpich or abi (any library with the standard ABI), for "
+            "example --mpi=openmpi",
+            optarg);
     options->mpi = optarg;
     return TRV_OK;
 }
@@ -201,12 +206,12 @@ static int find_mpi(const char *command, char **words, int count, const char *gi
     if (given && linked && strcmp(given, linked) != 0)
         return cli_bad(command, "--mpi=%s, and %.200s is linked with %s; leave --mpi out", given, program,
                        cli_mpi_title(linked));
-    if (given && start->launcher && strcmp(given, start->launcher) != 0)
+    if (given && start->launcher && !cli_mpi_is_started_by(given, start->launcher))
         return cli_bad(command,
                        "--mpi=%s, and %.200s is the launcher of %s; leave --mpi out, or start it with the "
                        "launcher of its own MPI",
                        given, words[0], cli_mpi_title(start->launcher));
-    if (!given && start->launcher && linked && strcmp(start->launcher, linked) != 0)
+    if (!given && start->launcher && linked && !cli_mpi_is_started_by(linked, start->launcher))
         return cli_bad(command,
                        "%.200s is linked with %s, and %.200s is the launcher of %s; start it with the "
                        "launcher of its own MPI",
@@ -215,8 +220,8 @@ static int find_mpi(const char *command, char **words, int count, const char *gi
     start->found_by = given ? "--mpi" : linked ? program : words[0];
     if (!start->mpi)
         return cli_bad(command,
-                       "the MPI cannot be detected from %.200s or from a program in its arguments; give --mpi=openmpi "
-                       "or --mpi=mpich",
+                       "the MPI cannot be detected from %.200s or from a program in its arguments; give --mpi=openmpi, "
+                       "--mpi=mpich or --mpi=abi",
                        words[0]);
     return CLI_OK;
 }

@@ -135,8 +135,8 @@ static void test_bad_input(void **state)
     expect_bad("run --ports=eth1 %s -n 3 a", openmpi, "add --transport=ofi");
     expect_bad("run --toros=3 %s -n 3 a", openmpi, "did you mean --torus?");
     expect_bad("run --torus", NULL, "needs a value");
-    expect_bad("run --mpi=lam %s", openmpi, "neither openmpi nor mpich");
-    expect_bad("run --torus=3 /bin/true -n 3 /bin/true", NULL, "give --mpi=openmpi or --mpi=mpich");
+    expect_bad("run --mpi=lam %s", openmpi, "is not an MPI; expected openmpi, mpich or abi");
+    expect_bad("run --torus=3 /bin/true -n 3 /bin/true", NULL, "give --mpi=openmpi, --mpi=mpich or --mpi=abi");
     expect_bad("run --torus=3 srun.not.here -n 3 /bin/true", NULL, "there is no executable program 'srun.not.here'");
     expect_bad("run --mpi=mpich %s -n 3 /bin/true", openmpi, "is the launcher of Open MPI");
     expect_bad("run --topology-file=/nonexistent %s -n 3 /bin/true", openmpi,

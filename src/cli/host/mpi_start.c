@@ -26,7 +26,8 @@ static bool is_elf(const char *path)
     return elf;
 }
 
-/* Sonames: MPICH's own is libmpi.so.12, Debian's libmpich.so.12; Open MPI's is libmpi.so.40 since version 2. */
+/* Sonames: MPICH's own is libmpi.so.12, Debian's libmpich.so.12; Open MPI's is libmpi.so.40 since version 2; that of the
+ * standard ABI is libmpi_abi.so.0. */
 static const char *mpi_of_program(const char *path)
 {
     char *const command[] = {"ldd", (char *)path, NULL};
@@ -37,6 +38,7 @@ static const char *mpi_of_program(const char *path)
                       : strstr(needed, "libmpi.so.40")   ? "openmpi"
                       : strstr(needed, "libmpich.so.12") ? "mpich"
                       : strstr(needed, "libmpi.so.12")   ? "mpich"
+                      : strstr(needed, "libmpi_abi.so.") ? CLI_MPI_ABI
                                                          : NULL;
     free(needed);
     return mpi;
@@ -160,4 +162,12 @@ bool cli_exceeds_cores(char **words, int count)
     return ranks > cores();
 }
 
-const char *cli_mpi_title(const char *mpi) { return strcmp(mpi, "openmpi") == 0 ? "Open MPI" : "MPICH"; }
+bool cli_mpi_is_started_by(const char *program_mpi, const char *launcher_mpi)
+{
+    return strcmp(program_mpi, CLI_MPI_ABI) == 0 || strcmp(program_mpi, launcher_mpi) == 0;
+}
+
+const char *cli_mpi_title(const char *mpi)
+{
+    return strcmp(mpi, "openmpi") == 0 ? "Open MPI" : strcmp(mpi, "mpich") == 0 ? "MPICH" : "the MPI ABI";
+}

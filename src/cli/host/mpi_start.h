@@ -21,7 +21,13 @@ int cli_find_mpi_program(char **words, int count, const char **mpi);
  * system, names the hosts, or if it states itself whether cores may be shared. */
 bool cli_exceeds_cores(char **words, int count);
 
-/* "Open MPI" or "MPICH", for messages. */
+/* The MPI of a program that is linked with a library of the standard ABI (MPI 5), which any launcher may start. */
+#define CLI_MPI_ABI "abi"
+
+/* Whether a launcher of one MPI starts programs of another. */
+bool cli_mpi_is_started_by(const char *program_mpi, const char *launcher_mpi);
+
+/* "Open MPI", "MPICH" or "the MPI ABI", for messages. */
 const char *cli_mpi_title(const char *mpi);
 
 #endif

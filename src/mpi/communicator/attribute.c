@@ -31,6 +31,7 @@
 #include "mpi/reports/log_table.h"
 #include "mpi/settings/job_settings.h"
 #include "transport/mpi/mpi_error.h"
+#include "transport/mpi/mpi_library.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the creation of the keys */
 static atomic_int state_key = MPI_KEYVAL_INVALID;
@@ -161,11 +162,7 @@ static trv_mpi_state_t *inherit_without_id(const trv_mpi_state_t *parent)
 }
 
 /* Whether the MPI library calls copy callbacks also in functions that do not duplicate (trv_mpi_set_duplicating). */
-#ifdef OPEN_MPI
-static const bool COPIES_ELSEWHERE = true;
-#else
-static const bool COPIES_ELSEWHERE = false;
-#endif
+static bool copies_elsewhere(void) { return trv_mpi_library() != TRV_MPICH; }
 static _Thread_local bool duplicating;
 
 bool trv_mpi_set_duplicating(bool duplicates)
@@ -183,7 +180,7 @@ static int on_copy(MPI_Comm comm, int key, void *extra, void *value, void *copy,
     (void)comm, (void)key, (void)extra;
     trv_mpi_state_t *parent = value;
     *flag = 0;
-    if ((COPIES_ELSEWHERE && !duplicating) || parent->abandoned || !parent->config.configured ||
+    if ((copies_elsewhere() && !duplicating) || parent->abandoned || !parent->config.configured ||
         parent->members->wiring->shared) /* the shared memory of a node belongs to one communicator */
         return MPI_SUCCESS;
     const bool in_block = parent->ids.index == 0 && !parent->decisions.copied &&

@@ -8,13 +8,10 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "mpi/settings/job_settings.h"
+#include "transport/mpi/mpi_library.h"
 
 /* Whether the MPI library reports an error when both buffers begin at the same address. */
-#if defined(MPICH)
-static const bool SAME_IS_ERROR = true;
-#else
-static const bool SAME_IS_ERROR = false;
-#endif
+static bool same_is_error(void) { return trv_mpi_library() == TRV_MPICH; }
 
 int trv_mpi_arguments(const trv_mpi_reduction_t *reduction, trv_mpi_arguments_t *arguments)
 {
@@ -111,7 +108,7 @@ trv_mpi_alias_t trv_mpi_alias(const trv_mpi_arguments_t *arguments, int rank, in
     const bool to_block = trv_collective_shape(arguments->collective)->before == TRV_OWNER;
     const bool same = (const char *)input + (arguments->collective == TRV_SCATTER ? own : 0) ==
                       (const char *)output + (to_block ? own : 0);
-    return trv_mpi_settings()->check || (same && SAME_IS_ERROR) ? TRV_MPI_FORBIDDEN : TRV_MPI_COPIED;
+    return trv_mpi_settings()->check || (same && same_is_error()) ? TRV_MPI_FORBIDDEN : TRV_MPI_COPIED;
 }
 
 int trv_mpi_alias_class(trv_mpi_alias_t alias)

@@ -11,6 +11,7 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "mpi/communicator/attribute.h"
@@ -18,20 +19,24 @@
 #include "mpi/front/intercept.h"
 #include "mpi/settings/job_settings.h"
 
-#ifdef OPEN_MPI
-#define MINE          "Open MPI"
-#define OTHER         "MPICH"
-#define OTHER_LIBRARY "libtrivance_pmpi_mpich.so"
-static const bool FOR_OPEN_MPI = true;
+/* The interface of an MPI library: constants and handles differ between them. */
+typedef struct flavour {
+    const char *title, *library; /* the preload library for it */
+} flavour_t;
+static const flavour_t openmpi = {"Open MPI", "libtrivance_pmpi_openmpi.so"};
+static const flavour_t mpich = {"MPICH", "libtrivance_pmpi_mpich.so"};
+static const flavour_t abi = {"the standard ABI of MPI", "libtrivance_pmpi_abi.so"};
+
+#if defined(OPEN_MPI)
+static const flavour_t *const own = &openmpi;
+#elif defined(MPICH)
+static const flavour_t *const own = &mpich;
 #else
-#define MINE          "MPICH"
-#define OTHER         "Open MPI"
-#define OTHER_LIBRARY "libtrivance_pmpi_openmpi.so"
-static const bool FOR_OPEN_MPI = false;
+static const flavour_t *const own = &abi;
 #endif
 
-/* Ends a program that is linked with the other MPI library (MPICH instead of Open MPI, or the reverse), because its
- * first MPI call would crash. Does nothing in a program without MPI, such as a launcher or a shell. */
+/* Ends a program that is linked with an MPI library of another interface, because its first MPI call would crash. Does
+ * nothing in a program without MPI, such as a launcher or a shell. */
 __attribute__((constructor)) static void check_mpi_library(void)
 {
     Dl_info info;
@@ -40,12 +45,16 @@ __attribute__((constructor)) static void check_mpi_library(void)
         library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     if (!library)
         return;
-    bool is_open_mpi = dlsym(library, "ompi_mpi_comm_world") != NULL;
+    const flavour_t *found = strstr(info.dli_fname, "libmpi_abi.so") ? &abi
+                             : dlsym(library, "ompi_mpi_comm_world") ? &openmpi
+                                                                     : &mpich;
     dlclose(library);
-    if (is_open_mpi == FOR_OPEN_MPI)
+    if (found == own)
         return;
-    fprintf(stderr, "trivance: this preload library is for " MINE ", and the program is linked with " OTHER
-                    "; preload " OTHER_LIBRARY ", or let `trivance run` find the right one\n");
+    fprintf(stderr,
+            "trivance: this preload library is for %s, and the program is linked with %s; preload %s, or let `trivance "
+            "run` find the right one\n",
+            own->title, found->title, found->library);
     _exit(2);
 }
 

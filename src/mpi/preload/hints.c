@@ -10,6 +10,7 @@
 
 #include "mpi/communicator/attribute.h"
 #include "mpi/front/intercept.h"
+#include "transport/mpi/mpi_library.h"
 
 #define KEY       "trivance_algorithm"
 #define VALUE_MAX 127
@@ -45,12 +46,8 @@ int MPI_Comm_dup(MPI_Comm comm, MPI_Comm *copy)
 
 void trv_preload_mark_idup(MPI_Comm comm)
 {
-#ifdef OPEN_MPI
-    if (trv_mpi_is_active())
+    if (trv_mpi_library() != TRV_MPICH && trv_mpi_is_active())
         trv_mpi_mark_idup(comm);
-#else
-    (void)comm;
-#endif
 }
 
 int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *copy, MPI_Request *request)

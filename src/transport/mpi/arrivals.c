@@ -84,7 +84,7 @@ static int request_check(const trv_mpi_slot_t *slot, int code, const MPI_Status 
         return trv_fail(TRV_ERR_TRANSPORT,
                         "rank %d sent more than %zu bytes, the expected length: the ranks' counts or settings differ",
                         slot->peer, slot->expected);
-    if (!RETURNS_TRUNCATION && slot->small)
+    if (!returns_truncation() && slot->small)
         memcpy(slot->data, slot->buffer, slot->expected);
     return TRV_OK;
 }

@@ -9,14 +9,11 @@
 #include <stdint.h>
 
 #include "transport/mpi/channel.h"
+#include "transport/mpi/mpi_library.h"
 
-/* Whether MPI returns an error for a receive that is too short, as the standard requires, rather than ending the
- * job. */
-#ifdef OPEN_MPI
-enum { RETURNS_TRUNCATION = 1 };
-#else
-enum { RETURNS_TRUNCATION = 0 };
-#endif
+/* Whether MPI is known to return an error for a receive that is too short, as the standard requires, rather than to end
+ * the job. */
+static inline bool returns_truncation(void) { return trv_mpi_library() == TRV_OPEN_MPI; }
 
 enum {
     SMALL_BYTES = 2048,    /* the maximum size of a small message, if there are two kinds */

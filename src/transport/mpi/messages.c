@@ -152,7 +152,7 @@ static int post_fragments(trv_mpi_channel_t *channel, int at, int tag, char *dat
 static int post_small_receive(trv_mpi_channel_t *channel, int at, char *data, size_t bytes)
 {
     trv_mpi_slot_t *slot = &channel->slot[at];
-    if (RETURNS_TRUNCATION)
+    if (returns_truncation())
         return trv_mpi_channel_post(channel, at, slot->tag, data, bytes, bytes);
     if (!slot->buffer && !(slot->buffer = malloc(SMALL_BYTES)))
         return trv_fail_memory();
@@ -163,7 +163,7 @@ static int post_small_receive(trv_mpi_channel_t *channel, int at, char *data, si
 static int slot_post(trv_mpi_channel_t *channel, int at, bool sends, int peer, int lane, char *data, size_t bytes)
 {
     trv_mpi_slot_t *slot = &channel->slot[at];
-    bool small = bytes <= channel->fragment_bytes && (RETURNS_TRUNCATION || bytes <= SMALL_BYTES);
+    bool small = bytes <= channel->fragment_bytes && (returns_truncation() || bytes <= SMALL_BYTES);
     slot->sends = sends;
     slot->small = small;
     slot->peer = channel->member ? channel->member[peer] : peer;
@@ -279,7 +279,7 @@ int trv_mpi_channel_create(trv_mpi_channel_t **created, MPI_Comm comm, size_t fr
         return trv_fail_memory();
     channel->comm = comm;
     channel->fragment_bytes = fragment_bytes > 0 && fragment_bytes < INT_MAX ? fragment_bytes : INT_MAX;
-    channel->kinds = RETURNS_TRUNCATION && channel->fragment_bytes == INT_MAX ? 1 : 2;
+    channel->kinds = returns_truncation() && channel->fragment_bytes == INT_MAX ? 1 : 2;
     channel->transport = (trv_transport_t){TRV_TRANSPORT,
                                            .context = channel,
                                            .open = channel_open,

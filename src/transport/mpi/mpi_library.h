@@ -1,0 +1,23 @@
+/*
+ * Which MPI library the process uses, where the libraries differ. A library's own header tells; with the header of the
+ * standard ABI (MPI 5) it is any library that supports the ABI, which is asked at run time.
+ */
+#ifndef TRIVANCE_TRANSPORT_MPI_MPI_LIBRARY_H
+#define TRIVANCE_TRANSPORT_MPI_MPI_LIBRARY_H
+
+#include <stdbool.h>
+
+#include <mpi.h>
+
+typedef enum trv_mpi_library { TRV_OPEN_MPI, TRV_MPICH, TRV_OTHER_MPI } trv_mpi_library_t;
+
+#if defined(OPEN_MPI)
+static inline trv_mpi_library_t trv_mpi_library(void) { return TRV_OPEN_MPI; }
+#elif defined(MPICH)
+static inline trv_mpi_library_t trv_mpi_library(void) { return TRV_MPICH; }
+#else
+/* Also before MPI_Init. Thread-safe. */
+trv_mpi_library_t trv_mpi_library(void);
+#endif
+
+#endif
