@@ -385,31 +385,60 @@ static int check_ports_exist(const trv_fabric_t *fabric)
     return TRV_OK;
 }
 
-/* Fails if the interface of a port, as the user has assigned them, does not reach that of the neighbour. Where hosts
- * forward, any route between them suffices. */
-static int check_assigned(const trv_fabric_t *fabric, const trv_topology_records_t *records, const trv_map_t *map)
+/* The first rank whose user has assigned an interface to a port that does not reach that of the neighbour; -1 if there is
+ * none. Where hosts forward, any route between them suffices. All ranks find the same rank. */
+static int find_wrong_map(const trv_fabric_t *fabric, const trv_topology_records_t *records, const trv_map_t *map,
+                          int *port)
 {
-    const int rank = fabric->options.oob.rank;
-    const trv_topology_record_t *record = &records->record[rank];
-    for (int p = 0; fabric->assigned && p < 2 * fabric->torus.dims; p++) {
-        const int there = trv_topology_records_neighbour(records, rank, p), own = map[rank].leave[p],
-                  arrive = there < 0 ? 0 : map[there].arrive[p];
-        const unsigned reachable = record->reachable[p][arrive];
-        char port[TRV_PORT_TEXT_MAX], back[TRV_PORT_TEXT_MAX], example[TRV_INTERFACE_MAX + 40] = "";
-        if (there < 0 || reachable >> own & 1 || (!fabric->relays && record->routed[p][arrive] != TRV_NO_INTERFACE))
-            continue;
-        trv_port_format(p, port);
-        if (reachable)
-            snprintf(example, sizeof example, ", for example %s=%s", port,
-                     fabric->interface[__builtin_ctz(reachable)].name);
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "rank %d (host %s): TRIVANCE_PORTS: port %s%s uses %s, which does not reach the interface for "
-                        "port %s of rank %d (host %s); expected interfaces of one cable or network%s; this host has %s",
-                        rank, fabric->host[rank], port, fabric->named_ports >> p & 1 ? "" : ", which it does not name,",
-                        fabric->interface[own].name, trv_port_format(p ^ 1, back), there, fabric->host[there], example,
-                        fabric->available);
+    int rank, last;
+    const bool forwards = !fabric->options.may_relay || trv_topology_records_forward(records, map, &rank, &last);
+    for (rank = 0; rank < records->ranks; rank++) {
+        const trv_topology_record_t *record = &records->record[rank];
+        for (int p = 0; record->assigned && p < 2 * records->torus.dims; p++) {
+            const int there = trv_topology_records_neighbour(records, rank, p),
+                      arrive = there < 0 ? 0 : map[there].arrive[p];
+            *port = p;
+            if (there >= 0 && !(record->reachable[p][arrive] >> map[rank].leave[p] & 1) &&
+                (!forwards || record->routed[p][arrive] == TRV_NO_INTERFACE))
+                return rank;
+        }
     }
-    return check_ports_exist(fabric);
+    return -1;
+}
+
+/* Fails because the interface of a port of this rank does not reach that of the neighbour. */
+static int wrong_map_fail(const trv_fabric_t *fabric, const trv_topology_records_t *records, const trv_map_t *map,
+                          int port)
+{
+    const int rank = fabric->options.oob.rank, there = trv_topology_records_neighbour(records, rank, port);
+    const unsigned reachable = records->record[rank].reachable[port][map[there].arrive[port]];
+    char text[TRV_PORT_TEXT_MAX], back[TRV_PORT_TEXT_MAX], example[TRV_INTERFACE_MAX + 40] = "";
+    trv_port_format(port, text);
+    if (reachable)
+        snprintf(example, sizeof example, ", for example %s=%s", text,
+                 fabric->interface[__builtin_ctz(reachable)].name);
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "rank %d (host %s): TRIVANCE_PORTS: port %s%s uses %s, which does not reach the interface for "
+                    "port %s of rank %d (host %s); expected interfaces of one cable or network%s; this host has %s",
+                    rank, fabric->host[rank], text, fabric->named_ports >> port & 1 ? "" : ", which it does not name,",
+                    fabric->interface[map[rank].leave[port]].name, trv_port_format(port ^ 1, back), there,
+                    fabric->host[there], example, fabric->available);
+}
+
+/* Applies the assignment. If the map of a rank is wrong, only that rank fails, whose error all ranks return after the
+ * vote. */
+static int assign(trv_fabric_t *fabric, trv_topology_records_t *records, trv_map_t *map)
+{
+    int port;
+    const int wrong = find_wrong_map(fabric, records, map, &port);
+    if (wrong >= 0)
+        return wrong == fabric->options.oob.rank ? wrong_map_fail(fabric, records, map, port) : TRV_OK;
+    int rc = check_ports_exist(fabric);
+    rc = rc == TRV_OK ? trv_fabric_find_cables(fabric, records, map) : rc;
+    if (rc < 0)
+        return rc;
+    fabric->shared_paths = trv_topology_records_shared_paths(records, map, &fabric->one_path);
+    return assign_all(fabric, map);
 }
 
 int trv_fabric_assign(trv_fabric_t *fabric)
@@ -420,12 +449,7 @@ int trv_fabric_assign(trv_fabric_t *fabric)
     rc = rc == TRV_OK && !map ? trv_fail_memory() : rc;
     if (rc == TRV_OK) {
         trv_topology_records_assign(&records, map);
-        rc = trv_fabric_find_cables(fabric, &records, map);
-    }
-    rc = rc == TRV_OK ? check_assigned(fabric, &records, map) : rc;
-    if (rc == TRV_OK) {
-        fabric->shared_paths = trv_topology_records_shared_paths(&records, map, &fabric->one_path);
-        rc = assign_all(fabric, map);
+        rc = assign(fabric, &records, map);
     }
     trv_topology_records_clear(&records);
     free(map);
