@@ -100,10 +100,12 @@ uninstall:
 	@sed -n ':up; s|/[^/]*$$||; /\/trivance/ { p; b up }' $(BUILD)/install_manifest.txt | sort -ru | \
 	    xargs -r -d '\n' rmdir --ignore-fail-on-non-empty
 
-# An archive of the sources of the last commit.
+# An archive of the sources of the last commit, the same bytes wherever it is made: the times in it are that of the
+# commit, gzip stores neither a name nor a time, and settings of the user are overridden.
 dist:
 	@version=$$(sed -n 's/^project(trivance VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt) && \
-	    git archive --prefix=trivance-$$version/ -o trivance-$$version.tar.gz HEAD && echo trivance-$$version.tar.gz
+	    git -c tar.umask=0022 -c core.autocrlf=false archive --format=tar --prefix=trivance-$$version/ HEAD \
+	        -o trivance-$$version.tar && gzip -9 -n -f trivance-$$version.tar && sha256sum trivance-$$version.tar.gz
 
 clean:
 	@rm -rf build build-address build-thread build-fuzz
@@ -120,7 +122,7 @@ help:
 	@echo "make                    build everything into $(BUILD)/"
 	@echo "make install PREFIX=…   install to PREFIX (default $(PREFIX)); DESTDIR works"
 	@echo "make uninstall          remove the files of the last 'make install'"
-	@echo "make dist               trivance-VERSION.tar.gz, the sources of the last commit"
+	@echo "make dist               trivance-VERSION.tar.gz, the sources of the last commit, reproducible"
 	@echo "make bench              the benchmarks: plans, reductions, overhead"
 	@echo "make fuzz SECONDS=60    libFuzzer on every reader of text"
 	@echo "make clean              remove the build folders"

@@ -15,11 +15,13 @@ configure_file(cmake/trivance.pc.in trivance.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/trivance.pc DESTINATION ${pkgconfig_dir})
 
 # ---- Drawings and files: libtrivance_formats -------------------------------------------------------------------------
-set_target_properties(trivance_formats PROPERTIES INSTALL_RPATH $ORIGIN)
-install(TARGETS trivance_formats trivance_formats_static EXPORT trivance-targets
-  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-configure_file(cmake/trivance-formats.pc.in trivance-formats.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/trivance-formats.pc DESTINATION ${pkgconfig_dir})
+if(TARGET trivance_formats)
+  set_target_properties(trivance_formats PROPERTIES INSTALL_RPATH $ORIGIN)
+  install(TARGETS trivance_formats trivance_formats_static EXPORT trivance-targets
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  configure_file(cmake/trivance-formats.pc.in trivance-formats.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/trivance-formats.pc DESTINATION ${pkgconfig_dir})
+endif()
 
 # ---- One MPI layer per MPI: libtrivance_mpi_<mpi>, the benchmark program, pkg-config -------------------------------
 set(mpi_pkgconfig_openmpi ompi-c)
@@ -107,6 +109,6 @@ endif()
 # What `make docs` builds.
 install(DIRECTORY ${PROJECT_BINARY_DIR}/docs/man3/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 OPTIONAL)
 # All files to which README.md links.
-install(FILES README.md CHANGELOG.md CONTRIBUTING.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES README.md CHANGELOG.md CITATION.cff CONTRIBUTING.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN man EXCLUDE)
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -105,7 +105,7 @@ class Site:
             entries.append(f"trivance/{name}: {page}")
             rows.append(f"| [trivance/{name}]({name[:-2]}.md) | {purpose} |")
         self.write("api/index.md", "# C interface\n\nEach header begins with what it is for. With `make docs` there are also "
-                   "man pages of section 3, in which functions are found by name.\n\n| header | purpose |\n|---|---|\n" +
+                   "man pages in man3, in which functions are found by name.\n\n| header | purpose |\n|---|---|\n" +
                    "\n".join(rows) + "\n")
         return entries
 

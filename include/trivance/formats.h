@@ -1,10 +1,10 @@
 /*
  * Schedules as drawings and files, in a library of its own, libtrivance_formats, which needs libjansson: drawings as
- * SVG and text, files of the format trivance-schedule-1 (docs/schedule-format.md), and programs for GOAL, MSCCL and
- * MSCCL++ (docs/export-formats.md).
+ * SVG and text, files of the format trivance-schedule-1 (docs/schedule-format.md), and programs for GOAL, MSCCL,
+ * MSCCL++ and Chakra (docs/export-formats.md).
  *
- * Everything is written to a stream of the caller's, which may be a file or a buffer (open_memstream). Errors of the
- * stream itself are left to the caller (ferror). `progress` of any function may be NULL; otherwise it is called
+ * Everything but Chakra's files is written to a stream of the caller's, which may be a file or a buffer
+ * (open_memstream). Errors of the stream itself are left to the caller (ferror). `progress` of any function may be NULL; otherwise it is called
  * periodically with a fraction 0 … 1, and ends the call with TRV_ERR_CANCELLED if it does not return 0. Thread-safe.
  *
  * Stability: experimental.
@@ -95,6 +95,14 @@ typedef enum trv_format {
  * times. TRV_ERR_UNSUPPORTED, before anything is written, if the schedule exceeds the format's limits. */
 TRV_API int trv_export(const trv_schedule_t *schedule, trv_format_t format, uint64_t vector_bytes, double alpha_ns,
                        int (*progress)(void *context, double fraction), void *context, FILE *out);
+
+/* Writes a schedule for a vector of `vector_bytes` as Chakra execution traces, which ASTRA-sim executes as a custom
+ * collective: a file PREFIX.R.et for each rank R, in ASTRA-sim's numbering, in which the first dimension is the fastest.
+ * With `alpha_ns` > 0, every step in which a rank sends or receives begins with a calculation. Either all files appear,
+ * or, after an error, none. TRV_ERR_ARGUMENT if alpha is not a whole number of microseconds, or if a file cannot be
+ * written; TRV_ERR_UNSUPPORTED above 16384 ranks or 2^26 messages. */
+TRV_API int trv_export_chakra(const trv_schedule_t *schedule, const char *prefix, uint64_t vector_bytes,
+                              double alpha_ns, int (*progress)(void *context, double fraction), void *context);
 
 #ifdef __cplusplus
 }

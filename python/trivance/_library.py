@@ -249,7 +249,8 @@ CORE: Dict[Any, str] = {
     None: """torus_coordinates PiP, algorithm_paper_cost PPP, schedule_destroy P, step_clear P, blocks_list PP,
         messages_clear P, cost_clear P, simulator_destroy P, simulation_clear P, planner_destroy P"""}
 FORMATS: Dict[Any, str] = {
-    c.c_int: """draw_svg PPP, draw_text PPP, schedule_read sPWP, schedule_write PPQFPP, export PiQdFPP"""}
+    c.c_int: """draw_svg PPP, draw_text PPP, schedule_read sPWP, schedule_write PPQFPP, export PiQdFPP,
+        export_chakra PsQdFP"""}
 
 
 def _functions(library: c.CDLL, table: Dict[Any, str]) -> Any:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .planner import Choice
 
 METHODS = ("auto", "exhaustive", "random")
-FORMATS = ("goal", "msccl", "mscclpp", "json")
+FORMATS = ("goal", "msccl", "mscclpp", "chakra", "json")
 _USUAL_BYTES = 65536
 _MESSAGE_DTYPE = [("stream", "i4"), ("step", "i4"), ("src", "i4"), ("dst", "i4"), ("port", "i4"), ("nic", "i4"),
                   ("units", "i8"), ("bytes", "u8")]
@@ -510,26 +510,33 @@ class Schedule(L.Handle):
         return L.capture(lambda out: function(self._pointer, c.byref(options), out))
 
     def export(self, format: str, path: Optional[Union[str, "os.PathLike[str]"]] = None, *,
-               size: Optional[Bytes] = None, alpha: Time = "1.5us", progress: Progress = None) -> Optional[str]:
+               size: Optional[Bytes] = None, alpha: Optional[Time] = None, progress: Progress = None) -> Optional[str]:
         """The schedule as a program or file.
 
         Parameters
         ----------
-        format : {"goal", "msccl", "mscclpp", "json"}
-            A program of LogGOPSim, MSCCL (XML) or MSCCL++ (JSON), or a file of the format trivance-schedule-1.
+        format : {"goal", "msccl", "mscclpp", "chakra", "json"}
+            A program of LogGOPSim, MSCCL (XML) or MSCCL++ (JSON), execution traces for ASTRA-sim, or a file of the
+            format trivance-schedule-1.
         path : str or path, optional
-            Written there; else it is returned.
+            Written there; else it is returned. Chakra traces require it: the files are ``path.<rank>.et``.
         size : int or str
             Of the vector, in bytes (64 KiB); programs of MSCCL and MSCCL++ serve all sizes.
-        alpha : float or str
-            Of a GOAL program: what a rank calculates at the start of a step.
+        alpha : float or str, optional
+            What a rank calculates at the start of a step: 1.5 us in GOAL programs, 0 in Chakra traces, where it must be
+            a whole number of microseconds.
         """
         kind = L.choose("format", format, FORMATS)
         count = self._vector_bytes if size is None else to_bytes(size)
-        if not self.has_blocks and format != "goal":
-            raise L.InvalidScheduleError("the schedule has messages but no blocks, which is enough for goal only")
-        alpha_ns = to_ns(alpha, "alpha")
+        if not self.has_blocks and format not in ("goal", "chakra"):
+            raise L.InvalidScheduleError("the schedule has messages but no blocks, which is enough for goal or chakra only")
+        alpha_ns = to_ns(("0us" if format == "chakra" else "1.5us") if alpha is None else alpha, "alpha")
+        if format == "chakra" and path is None:
+            raise L.ArgumentError("path is None; Chakra traces are files, for example path='traces/ring'")
         with watch(progress, f"exporting {self.name}"):
+            if format == "chakra":
+                L.call(L.formats.export_chakra, self._pointer, L.text(path, "the path of a file"), count, alpha_ns, callback, None)
+                return None
             if format == "json":
                 text = L.capture(lambda out: run(L.formats.schedule_write, (
                     self._pointer, c.byref(self.network._network), count, callback, None, out)))

@@ -1,12 +1,14 @@
 /*
- * trivance export: a schedule in the formats of other tools: GOAL, MSCCL XML, MSCCL++ JSON.
+ * trivance export: a schedule in the formats of other tools: GOAL, MSCCL XML, MSCCL++ JSON, Chakra.
  */
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <trivance/formats.h>
 
+#include "cli/mscclpp_sizes.h"
 #include "cli/subcommands.h"
 #include "cli/shared/output.h"
 #include "cli/shared/tool.h"
@@ -18,35 +20,42 @@
 
 enum { OPTION_ALPHA = CLI_NO_LETTER, OPTION_ROOT, OPTION_UNCHECKED };
 
-static const cli_option_t option[] =
-    {{"format", 'f', "F",
-      "goal (the text that LogGOPSim and `trivance simulate --goal` read), msccl (XML for MSCCL) or mscclpp (an "
-      "execution plan for MSCCL++)",
-      "goal msccl mscclpp"},
-     {"algorithm", 'a', "A",
-      "planned (default: the fastest for the size), an algorithm, with parameters if it has any (hybrid:4x8), or a "
-      "family: the member that is fastest for the size",
-      "ALGORITHM"},
-     {"collective", 'c', "C",
-      CLI_COLLECTIVE_HELP "; msccl and mscclpp hold only allreduce, reduce-scatter and allgather",
-      CLI_COLLECTIVE_WORDS},
-     {"root", OPTION_ROOT, "R", CLI_ROOT_HELP, NULL},
-     {"bytes", 'b', "M",
-      "size of the vector (default 64K, or that of the file); K, M, G, T are powers of 1024. GPU programs work for all "
-      "sizes, for which the size only selects the algorithm",
-      NULL},
-     {"alpha", OPTION_ALPHA, "T",
-      "computation of a rank at the start of every step, in whole ns (default 1.5us); 0ns: no computation, and the "
-      "messages of a step require those of the previous step; GOAL only",
-      NULL},
-     {"schedule", 's', "FILE",
-      "use a schedule in the format trivance-schedule-1 instead (- is stdin); without blocks it can be written as GOAL "
-      "only",
-      "FILE"},
-     {"unchecked", OPTION_UNCHECKED, NULL,
-      CLI_UNCHECKED_HELP "; beside --cut: write a schedule even if it sends over links that are cut", NULL},
-     {"output", 'o', "FILE", "write there instead of to stdout; the file appears when it is complete", "FILE"},
-     CLI_OPTIONS_END};
+/* Beside trv_format_t: traces are several files, which trv_export does not write. */
+enum { FORMAT_CHAKRA = TRV_FORMAT_MSCCLPP + 1 };
+
+#define FORMAT_WORDS "goal, msccl, mscclpp or chakra"
+
+static const cli_option_t option[] = {
+    {"format", 'f', "F",
+     "goal (the text that LogGOPSim and `trivance simulate --goal` read), msccl (XML for MSCCL), mscclpp (an "
+     "execution plan for MSCCL++) or chakra (an execution trace for each rank, for ASTRA-sim)",
+     "goal msccl mscclpp chakra"},
+    {"algorithm", 'a', "A",
+     "planned (default: the fastest for the size), an algorithm, with parameters if it has any (hybrid:4x8), or a "
+     "family: the member that is fastest for the size",
+     "ALGORITHM"},
+    {"collective", 'c', "C",
+     CLI_COLLECTIVE_HELP "; msccl and mscclpp hold only allreduce, reduce-scatter and allgather", CLI_COLLECTIVE_WORDS},
+    {"root", OPTION_ROOT, "R", CLI_ROOT_HELP, NULL},
+    {"bytes", 'b', "M",
+     "size of the vector (default 64K, or that of the file); K, M, G, T are powers of 1024. GPU programs are not for a "
+     "single size: it only selects the algorithm, and a warning says if an MSCCL++ plan is not valid for it",
+     NULL},
+    {"alpha", OPTION_ALPHA, "T",
+     "computation of a rank at the start of every step: in whole ns for GOAL (default 1.5us), in whole us for Chakra "
+     "(default 0us); 0ns: no computation, and the messages of a step require those of the previous step",
+     NULL},
+    {"schedule", 's', "FILE",
+     "use a schedule in the format trivance-schedule-1 instead (- is stdin); without blocks it can be written as GOAL "
+     "or Chakra only",
+     "FILE"},
+    {"unchecked", OPTION_UNCHECKED, NULL,
+     CLI_UNCHECKED_HELP "; beside --cut: write a schedule even if it sends over links that are cut", NULL},
+    {"output", 'o', "FILE",
+     "write there instead of to stdout; the file appears when it is complete. Chakra requires it: the files are "
+     "FILE.<rank>.et, and appear together",
+     "FILE"},
+    CLI_OPTIONS_END};
 
 #define WRITTEN_READS "format bytes alpha unchecked output"
 
@@ -57,7 +66,7 @@ static const cli_mode_t mode[] = {
 
 const cli_command_t cli_export_command = {
     .name = "export",
-    .summary = "a schedule as GOAL, MSCCL XML or MSCCL++ JSON",
+    .summary = "a schedule as GOAL, MSCCL XML, MSCCL++ JSON or Chakra traces",
     .usage = "TORUS --format=F [OPTIONS]\n"
              "--schedule=FILE --format=F [OPTIONS]",
     .about = "Writes a schedule for other programs: network simulators and collective libraries for GPUs.",
@@ -67,7 +76,8 @@ const cli_command_t cli_export_command = {
     .repeated = CLI_NETWORK_REPEATED,
     .examples = "trivance export 9 --algorithm=trivance-b --bytes=1M --format=goal -o trivance.goal\n"
                 "trivance export 8 --algorithm=swing-b --format=msccl -o swing.xml\n"
-                "trivance export 3x3 --algorithm=trivance-l-grouped --format=mscclpp -o grouped.json\n",
+                "trivance export 3x3 --algorithm=trivance-l-grouped --format=mscclpp -o grouped.json\n"
+                "trivance export 3x3 --algorithm=trivance-b --bytes=1M --format=chakra -o traces/trivance-b\n",
 };
 
 typedef struct options {
@@ -78,21 +88,61 @@ typedef struct options {
     uint64_t bytes; /* 0: not given */
     bool alpha_given, unchecked;
     double alpha_ns;
-    int format;            /* trv_format_t, or -1: not given */
+    int format;            /* trv_format_t, FORMAT_CHAKRA, or -1: not given */
     cli_network_t network; /* only its links are used */
     cli_tori_t tori;
 } options_t;
 
 static int read_format(const char *text, int *format)
 {
-    static const char *const name[] = {"goal", "msccl", "mscclpp"}; /* as in trv_format_t */
-    for (int i = 0; i < 3; i++)
+    static const char *const name[] = {"goal", "msccl", "mscclpp", "chakra"}; /* as in trv_format_t */
+    for (int i = 0; i <= FORMAT_CHAKRA; i++)
         if (strcmp(text, name[i]) == 0) {
             *format = i;
             return TRV_OK;
         }
     return trv_fail(TRV_ERR_ARGUMENT,
-                    "there is no format '%.40s'; expected goal, msccl or mscclpp, for example --format=goal", text);
+                    "there is no format '%.40s'; expected " FORMAT_WORDS ", for example --format=goal", text);
+}
+
+static bool is_gpu_program(int format) { return format == TRV_FORMAT_MSCCL || format == TRV_FORMAT_MSCCLPP; }
+
+/* SIGTERM and SIGHUP end the tool after the library has removed its temporary files, as SIGINT does (progress.h). */
+static volatile sig_atomic_t ended;
+
+static void on_end(int number) { ended = number; }
+
+/* Signals that the process ignores stay ignored. */
+static void catch_end(int number, struct sigaction *previous)
+{
+    const struct sigaction action = {.sa_handler = on_end, .sa_flags = SA_RESTART};
+    if (sigaction(number, NULL, previous) == 0 && previous->sa_handler != SIG_IGN)
+        sigaction(number, &action, NULL);
+}
+
+static int report_or_end(void *span, double fraction)
+{
+    if (ended)
+        return trv_fail(TRV_ERR_CANCELLED, "ended by a signal");
+    return trv_span_callback(span, fraction);
+}
+
+/* Of Chakra traces, whose files appear together. ASTRA-sim adds the latency of its links, so alpha is 0 by default. */
+static int write_traces(const options_t *options, const trv_schedule_t *schedule, uint64_t bytes)
+{
+    cli_progress_t progress;
+    trv_span_t all = cli_progress_begin(&progress, "writing", 1);
+    struct sigaction on_term, on_hangup;
+    catch_end(SIGTERM, &on_term);
+    catch_end(SIGHUP, &on_hangup);
+    int rc = trv_export_chakra(schedule, options->output, bytes, options->alpha_given ? options->alpha_ns : 0,
+                               report_or_end, &all);
+    cli_progress_end(&progress);
+    sigaction(SIGTERM, &on_term, NULL);
+    sigaction(SIGHUP, &on_hangup, NULL);
+    if (ended)
+        raise(ended);
+    return rc;
 }
 
 /* The writers check the schedule before they write their first byte, so that no incomplete output reaches stdout
@@ -100,10 +150,13 @@ static int read_format(const char *text, int *format)
 static int write_schedule(const options_t *options, const trv_schedule_t *schedule, uint64_t bytes)
 {
     cli_output_t output;
+    if (options->format == FORMAT_CHAKRA)
+        return write_traces(options, schedule, bytes);
     int rc = cli_output_begin(&output, options->output);
     if (rc)
         return rc;
-    rc = trv_export(schedule, options->format, bytes, options->alpha_ns, trv_span_callback, &output.all, output.stream);
+    rc = trv_export(schedule, (trv_format_t)options->format, bytes, options->alpha_ns, trv_span_callback, &output.all,
+                    output.stream);
     return cli_output_end(&output, rc);
 }
 
@@ -120,8 +173,9 @@ static int run(options_t *options)
             return rc;
         schedule = file.schedule;
         bytes = options->bytes ? options->bytes : file.vector_bytes;
-        if (!file.has_blocks && options->format != TRV_FORMAT_GOAL)
-            rc = trv_fail(TRV_ERR_INVALID, "%.200s has messages but no blocks, so it can be written as GOAL only",
+        if (!file.has_blocks && is_gpu_program(options->format))
+            rc = trv_fail(TRV_ERR_INVALID,
+                          "%.200s has messages but no blocks, so it can be written as GOAL or Chakra only",
                           options->schedule);
     } else {
         options->network.options.alpha_ns = options->alpha_ns;
@@ -136,18 +190,20 @@ static int run(options_t *options)
     }
     if (!rc)
         rc = write_schedule(options, schedule, bytes);
+    if (!rc && options->format == TRV_FORMAT_MSCCLPP)
+        cli_report_mscclpp_sizes(options->command, schedule, options->bytes);
     trv_schedule_destroy(schedule);
     return rc;
 }
 
-/* Times in GOAL are whole numbers of ns, but conversion from a unit may round: 2.3us are 2299.9999999999995 ns. */
+/* Times are whole numbers of ns (in Chakra of us, which its writer checks), but conversion from a unit may round: 2.3us are 2299.9999999999995 ns. */
 static int read_alpha(const char *text, double *alpha_ns)
 {
     double value = 0;
     int rc = trv_parse_latency_ns(text, &value);
     if (!rc && fabs(value - rint(value)) > 1e-9 * value)
-        rc = trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a whole number of ns, as GOAL requires; for example 1.5us",
-                      text);
+        rc = trv_fail(TRV_ERR_ARGUMENT,
+                      "'%.40s' is not a whole number of ns, as the formats require; for example 1.5us", text);
     if (!rc)
         *alpha_ns = rint(value);
     return rc;
@@ -196,15 +252,18 @@ int cli_export(int argc, char **argv)
     if (!options.selection.single)
         return cli_bad(argv[0], "more than one algorithm is given; give one, for example --algorithm=trivance-b");
     if (options.format < 0)
-        return cli_bad(argv[0], "--format is required: goal, msccl or mscclpp; for example --format=goal");
-    if (options.format != TRV_FORMAT_GOAL && options.collective > TRV_ALLGATHER)
+        return cli_bad(argv[0], "--format is required: " FORMAT_WORDS "; for example --format=goal");
+    if (is_gpu_program(options.format) && options.collective > TRV_ALLGATHER)
         return cli_bad(argv[0],
                        "MSCCL and MSCCL++ programs are of allreduce, reduce-scatter or allgather; write %s as GOAL, "
-                       "--format=goal, or as JSON, `trivance plan --collective=%s --format=json`",
+                       "--format=goal, as Chakra traces, or as JSON, `trivance plan --collective=%s --format=json`",
                        trv_collective_name(options.collective), trv_collective_name(options.collective));
     if (cli_check_root(options.collective, options.root))
         return cli_bad_last(argv[0]);
-    if (options.alpha_given && options.format != TRV_FORMAT_GOAL)
-        return cli_bad(argv[0], "--alpha is valid only with --format=goal; the other formats have no times");
+    if (options.alpha_given && is_gpu_program(options.format))
+        return cli_bad(argv[0], "--alpha is valid only with --format=goal or chakra; the other formats have no times");
+    if (options.format == FORMAT_CHAKRA && cli_output_is_stdout(options.output))
+        return cli_bad(argv[0], "Chakra traces are files; give the beginning of their names, for example "
+                                "--output=traces/trivance-b");
     return cli_finish(argv[0], run(&options));
 }

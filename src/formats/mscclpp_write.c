@@ -25,6 +25,7 @@
 #define CHANNELS_MAX 16 /* of a threadblock; remote buffers likewise */
 #define PER_OP_MAX   8  /* channels or buffers in one operation */
 #define BARRIERS_MAX 16
+#define ALIGNMENT    16 /* bytes of the smallest chunk; sizes are multiples of it times the number of chunks */
 /* Operations of a segment besides its steps: two barriers, the entry handshake and a nop. */
 #define FRAME_OPS (2 + 2 * (CHANNELS_MAX / PER_OP_MAX) + 1)
 
@@ -423,12 +424,12 @@ static int write_plan(writer_t *w, FILE *out)
     json_t *gpus = json_array();
     for (w->rank = 0; w->rank < w->lowered.ranks; w->rank++)
         append(w, gpus, gpu(w));
-    json_t *plan = json_pack("{s:s, s:s, s:s, s:b, s:b, s:o, s:i, s:b, s:i, s:i, s:I}", "name",
+    json_t *plan = json_pack("{s:s, s:s, s:s, s:b, s:b, s:o, s:i, s:b, s:i, s:I, s:I}", "name",
                              trv_plain_name(w->schedule, name), "collective",
                              collective[trv_schedule_collective(w->schedule)], "protocol", "Simple", "inplace", 1,
                              "reuse_resources", 0, "gpus", gpus, "num_threads_per_block", 1024,
-                             "use_double_scratch_buffer", 0, "buffer_alignment", 16, "min_message_size", 0,
-                             "max_message_size", (json_int_t)INT64_MAX);
+                             "use_double_scratch_buffer", 0, "buffer_alignment", ALIGNMENT, "min_message_size",
+                             (json_int_t)(ALIGNMENT * w->lowered.chunks), "max_message_size", (json_int_t)INT64_MAX);
     int rc = plan && !w->failed ? TRV_OK : trv_fail_memory();
     if (!rc)
         json_dumpf(plan, out, JSON_INDENT(1));

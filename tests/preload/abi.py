@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a stand-in for a library with the standard ABI of MPI: abi.py MPI_PROTO_H FOLDER
 
-FOLDER/mpi.h has the types and values of the ABI (MPI 5.0, chapter 20 and appendix A) as far as Trivance and MPICH's
+FOLDER/mpi.h has the types and values of the ABI (MPI 5.0, chapter 20) as far as Trivance and MPICH's
 prototypes need them, and these prototypes; FOLDER/mpi_abi.c defines every function, which only returns MPI_ERR_OTHER;
 FOLDER/mpicc_abi answers as MPICH's compiler wrapper does.
 """

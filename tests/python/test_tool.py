@@ -199,6 +199,14 @@ def ask_family(q, tool):
     assert round(table["time"][0] * 1e9, 3) == rows[0]["time_ns"] and table["name"][0] == rows[0]["algorithm"]
 
 
+def test_traces(tool, tmp_path):
+    """Python and the tool write the same Chakra traces."""
+    (tmp_path / "tool").mkdir()
+    assert tool("export", "3x2", "-a", "trivance-b", "--format=chakra", "--alpha=2us", "-o", str(tmp_path / "tool" / "t")) == ""
+    assert tv.Schedule("trivance-b", "3x2").export("chakra", tmp_path / "t", alpha="2us") is None
+    assert all((tmp_path / f"t.{rank}.et").read_bytes() == (tmp_path / "tool" / f"t.{rank}.et").read_bytes() for rank in range(6))
+
+
 ASKED = (ask_simulate, ask_plan, ask_cost, ask_verify, ask_export, ask_file, ask_drawing, ask_nodes, ask_family)
 
 

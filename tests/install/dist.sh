@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# `make dist` makes the same bytes in two clones, whatever the user's umask, time zone and git settings are, and the
+# archive has the files of the commit with its time. Usage: dist.sh SOURCE; exit code 77: SOURCE is no git repository
+set -eu -o pipefail
+source=$1
+git -C "$source" rev-parse HEAD > /dev/null 2>&1 || exit 77
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+archive() { # CLONE
+    git clone -q --no-local "$source" "$work/$1"
+    cp "$source/Makefile" "$work/$1/Makefile"
+    make -s -C "$work/$1" dist > "$work/$1.out"
+}
+(umask 022; export TZ=UTC; archive first)
+(umask 077; export TZ=Asia/Tokyo GZIP_OPT=-1 GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=tar.umask GIT_CONFIG_VALUE_0=user
+ sleep 1; archive second)
+name=$(basename "$work"/first/trivance-*.tar.gz)
+cmp "$work/first/$name" "$work/second/$name"
+[ "$(awk '{print $1}' "$work/first.out")" = "$(sha256sum "$work/second/$name" | awk '{print $1}')" ]
+
+mkdir "$work/unpacked"
+tar -xzf "$work/first/$name" -C "$work/unpacked"
+cd "$work/unpacked/${name%.tar.gz}"
+diff <(find . -type f -o -type l | sed 's|^\./||' | sort) <(git -C "$source" ls-tree -r --name-only HEAD | sort)
+[ "$(stat -c %Y README.md)" = "$(git -C "$source" log -1 --format=%ct)" ]
