@@ -6,11 +6,12 @@
 
 #include "testbed/emulator/names.h"
 #include "testbed/emulator/torusnet.h"
+#include "torus/torus.h"
 
 unsigned trv_testbed_cable_address(const trv_torus_t *torus, int node, int port)
 {
     const bool up = trv_port_sign(port) > 0;
-    const int first = up ? node : tn_neighbour(torus, node, port);
+    const int first = up ? node : trv_torus_neighbour(torus, node, port);
     return TB_CABLES_PREFIX + 4 * (unsigned)(first * torus->dims + trv_port_dimension(port)) + (up ? 1 : 2);
 }
 

@@ -59,7 +59,7 @@ static int node_away(const trv_torus_t *torus, int hops)
 
 static int check_route(const check_t *check, int to, int hops, uint32_t bytes)
 {
-    const tb_flow_t flow = {0, to, 1, tn_port(&check->network->torus, 0, to)};
+    const tb_flow_t flow = {0, to, 1, trv_torus_route_port(&check->network->torus, 0, to)};
     double time_ns[ROUNDS], theory_ns = hops * check->network->latency_ns + transmission_ns(check, bytes);
     for (int i = -1; i < ROUNDS; i++) { /* the first round warms the machine's caches and does not count */
         int code = trv_testbed_ping_pong(&check->probe, &flow, bytes, theory_ns + TIMEOUT_NS, &time_ns[i < 0 ? 0 : i]);
@@ -109,7 +109,7 @@ static int hops_over_link(const trv_torus_t *torus, int from, int to)
     int hops = 0, last = from;
     for (int node = from; node != to; hops++) {
         last = node;
-        node = tn_neighbour(torus, node, tn_port(torus, node, to));
+        node = trv_torus_neighbour(torus, node, trv_torus_route_port(torus, node, to));
     }
     return last == 0 ? hops : 0;
 }
@@ -144,7 +144,7 @@ static int check_shared(const check_t *check)
 {
     const trv_torus_t *torus = &check->network->torus;
     tb_flow_t flow[SHARERS_MAX];
-    const int port = trv_port(last_dimension(torus), 1), to = tn_neighbour(torus, 0, port);
+    const int port = trv_port(last_dimension(torus), 1), to = trv_torus_neighbour(torus, 0, port);
     int sharer[SHARERS_MAX] = {0}, farthest = 1;
     int sharers = check->network->no_forwarding ? 1 : find_sharers(torus, to, sharer, &farthest);
     double wait = (farthest - 1) * check->network->latency_ns / transmission_ns(check, LARGE);
@@ -172,7 +172,7 @@ static int check_all(const check_t *check)
             const int d = trv_port_dimension(port);
             const bool shared = torus->size[d] == 2 && !trv_torus_is_line(torus, d) && !check->network->no_forwarding;
             if (tn_has_link(torus, node, port) && !(shared && trv_port_sign(port) < 0))
-                flow[flows++] = (tb_flow_t){node, tn_neighbour(torus, node, port), BURST, port};
+                flow[flows++] = (tb_flow_t){node, trv_torus_neighbour(torus, node, port), BURST, port};
         }
     int code = flow ? check_flows(check, (tb_test_t){.what = "flows on all links", .number = flows}, flow, flows, 1)
                     : trv_fail_memory();
@@ -191,7 +191,7 @@ static int resolve_addresses(const check_t *check)
         const int node = i / (2 * torus->dims), port = i % (2 * torus->dims);
         if (trv_port_sign(port) < 0 || !tn_has_link(torus, node, port))
             continue;
-        const tb_flow_t flow = {node, tn_neighbour(torus, node, port), 1, port};
+        const tb_flow_t flow = {node, trv_torus_neighbour(torus, node, port), 1, port};
         code = trv_testbed_ping_pong(&check->probe, &flow, SMALL, check->network->latency_ns + TIMEOUT_NS, &time_ns);
     }
     return code;

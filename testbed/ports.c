@@ -8,6 +8,7 @@
 
 #include "testbed/emulator/names.h"
 #include "testbed/emulator/torusnet.h"
+#include "torus/torus.h"
 
 #define TABLE 100 /* routing table of port p: TABLE + p */
 
@@ -59,7 +60,7 @@ static void write_routes(FILE *out, const trv_torus_t *torus, int node)
     for (int to = 0; to < torus->ranks; to++) {
         if (to == node)
             continue;
-        const int default_port = tn_port(torus, node, to);
+        const int default_port = trv_torus_route_port(torus, node, to);
         write_route(out, node, address_of(to, -1), 32 - TB_PORTS_SHIFT, default_port);
         for (int port = 0; port < 2 * torus->dims; port++)
             if (tn_port_for(torus, node, to, port) != default_port)

@@ -23,21 +23,28 @@
 
 enum { WINDOW = 64, HALF = WINDOW / 2, LONG_BYTES = 1 << 20 };
 
-/* A credit in flight. */
-typedef struct credit {
-    trv_fabric_op_t op;
-    struct credit *next;
-} credit_t;
-
 struct trv_flow {
     uint64_t tag;           /* of credits */
     uint64_t sent, credits; /* messages or runs sent to the peer; credits received from it, one per HALF of them */
     uint64_t received;      /* messages or runs received from the peer */
     bool awaits_credit;     /* the receive `arrival` of the next credit is posted */
     trv_fabric_op_t arrival;
-    credit_t *credit; /* credits sent that may be in flight */
-    char nothing[8];  /* buffer of the empty messages */
+    trv_sent_t *credit; /* credits sent that may be in flight */
+    char nothing[8];    /* buffer of the empty messages */
 };
+
+void trv_sent_free(trv_sent_t **list, bool all)
+{
+    while (*list) {
+        trv_sent_t *sent = *list;
+        if (!all && atomic_load(&sent->op.state) == TRV_OP_PENDING) {
+            list = &sent->next;
+            continue;
+        }
+        *list = sent->next;
+        free(sent);
+    }
+}
 
 static trv_fabric_op_t credit_op(trv_flow_t *flow, int peer, bool sends)
 {
@@ -59,20 +66,6 @@ static trv_flow_t *flow_find(trv_net_t *net, int peer, kind_t kind)
     return net->flow ? net->flow[at] : NULL;
 }
 
-/* Frees the credits whose sends have completed or, with `all`, every credit. */
-static void flow_free_credits(trv_flow_t *flow, bool all)
-{
-    for (credit_t **at = &flow->credit; *at;) {
-        credit_t *credit = *at;
-        if (!all && atomic_load(&credit->op.state) == TRV_OP_PENDING) {
-            at = &credit->next;
-            continue;
-        }
-        *at = credit->next;
-        free(credit);
-    }
-}
-
 /* Counts a message or run received from the peer, with its weight of at most HALF, and sends a credit after every
  * HALF. */
 static int flow_count_received(trv_net_t *net, trv_flow_t *flow, int peer, unsigned weight)
@@ -81,8 +74,8 @@ static int flow_count_received(trv_net_t *net, trv_flow_t *flow, int peer, unsig
     flow->received += weight;
     if (flow->received / HALF == before)
         return TRV_OK;
-    flow_free_credits(flow, false);
-    credit_t *credit = calloc(1, sizeof *credit);
+    trv_sent_free(&flow->credit, false);
+    trv_sent_t *credit = calloc(1, sizeof *credit);
     if (!credit)
         return trv_fail_memory();
     credit->op = credit_op(flow, peer, true);
@@ -185,7 +178,7 @@ void trv_flow_free(trv_net_t *net)
 {
     for (int i = 0; net->flow && i < KINDS * net->ranks; i++)
         if (net->flow[i]) {
-            flow_free_credits(net->flow[i], true);
+            trv_sent_free(&net->flow[i]->credit, true);
             free(net->flow[i]);
         }
     free(net->flow);

@@ -176,6 +176,17 @@ void trv_request_clear(struct trv_net_request *request);
 /* Waits until an active request has ended, and calls `done`. */
 int trv_request_run(struct trv_net_request *request);
 
+/* ---- Sends without a request ------------------------------------------------------------------------------------- */
+
+/* A send that is freed after it has completed. */
+typedef struct trv_sent {
+    trv_fabric_op_t op;
+    struct trv_sent *next;
+} trv_sent_t;
+
+/* Removes the sends from the list that have completed or, with `all`, every one, and frees them. */
+void trv_sent_free(trv_sent_t **list, bool all);
+
 /* ---- Relayed messages -------------------------------------------------------------------------------------------- */
 
 /* Posts an operation. A send to a rank that only others reach goes to the next rank on the route: its members `peer`,

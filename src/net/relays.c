@@ -34,9 +34,8 @@ typedef struct header {
 
 /* The header of a message of this rank, until it is sent. */
 typedef struct sent_header {
+    trv_sent_t sent; /* the first member, so that pointers to both can be converted */
     header_t header;
-    trv_fabric_op_t op;
-    struct sent_header *next;
 } sent_header_t;
 
 /* A message that is passed on. */
@@ -60,7 +59,7 @@ struct trv_net_relay {
     trv_net_t *net;
     pthread_mutex_t lock; /* protects the members up to `end` */
     stream_t stream[TRV_PORTS_MAX];
-    sent_header_t *sent;
+    trv_sent_t *sent;          /* headers that may be in flight */
     passing_t *passing, **end; /* in the order of arrival */
     pthread_t thread;
     bool has_thread;
@@ -85,43 +84,28 @@ static trv_fabric_op_t header_op(header_t *header, bool sends, int peer)
                              .bytes = sizeof *header};
 }
 
-/* Frees the headers that are sent or, with `all`, every header. */
-static void sent_free(trv_net_relay_t *relay, bool all)
-{
-    for (sent_header_t **at = &relay->sent; *at;) {
-        sent_header_t *sent = *at;
-        if (!all && atomic_load(&sent->op.state) == TRV_OP_PENDING) {
-            at = &sent->next;
-            continue;
-        }
-        *at = sent->next;
-        free(sent);
-    }
-}
-
 /* Sends the message of `op` to the next rank on its route. The caller holds the lock. */
 static int relay_send(trv_net_relay_t *relay, trv_fabric_op_t *op, int next)
 {
     trv_net_t *net = relay->net;
-    sent_free(relay, false);
-    sent_header_t *sent = calloc(1, sizeof *sent);
-    if (!sent)
+    trv_sent_free(&relay->sent, false);
+    sent_header_t *own = calloc(1, sizeof *own);
+    if (!own)
         return trv_fail_memory();
-    sent->header = (header_t){.origin = (uint32_t)net->rank,
-                              .target = (uint32_t)op->peer,
-                              .tag = op->tag,
-                              .bytes = op->bytes,
-                              .fragment_bytes = op->fragment_bytes,
-                              .limited = op->limited};
-    sent->op = header_op(&sent->header, true, next);
-    sent->next = relay->sent;
-    relay->sent = sent;
-    const int rc = trv_fabric_post(net->fabric, &sent->op);
+    own->header = (header_t){.origin = (uint32_t)net->rank,
+                             .target = (uint32_t)op->peer,
+                             .tag = op->tag,
+                             .bytes = op->bytes,
+                             .fragment_bytes = op->fragment_bytes,
+                             .limited = op->limited};
+    own->sent = (trv_sent_t){.op = header_op(&own->header, true, next), .next = relay->sent};
+    relay->sent = &own->sent;
+    const int rc = trv_fabric_post(net->fabric, &own->sent.op);
     if (rc < 0)
         return rc;
     op->peer = next;
     op->port = TRV_NO_PORT;
-    op->tag = message_tag(&sent->header);
+    op->tag = message_tag(&own->header);
     return trv_fabric_post(net->fabric, op);
 }
 
@@ -363,9 +347,9 @@ void trv_net_relay_free(trv_net_t *net)
         return;
     for (int s = 0; s < TRV_PORTS_MAX; s++)
         trv_fabric_cancel(net->fabric, &relay->stream[s].arrival);
-    for (sent_header_t *sent = relay->sent; sent; sent = sent->next)
+    for (trv_sent_t *sent = relay->sent; sent; sent = sent->next)
         trv_fabric_cancel(net->fabric, &sent->op);
-    sent_free(relay, true);
+    trv_sent_free(&relay->sent, true);
     while (relay->passing) {
         passing_t *passing = relay->passing;
         relay->passing = passing->next;

@@ -203,7 +203,7 @@ static void shared_paths_log(const trv_net_t *net, const trv_torus_t *torus)
 
 static void cables_log(const trv_net_t *net)
 {
-    const char *no_route = trv_fabric_no_route(net->fabric);
+    const char *no_route = trv_fabric_no_route(net->fabric), *order = trv_fabric_cable_order(net->fabric);
     char line[TRV_REASON_MAX];
     if (net->rank != 0 || !net->log)
         return;
@@ -221,9 +221,11 @@ static void cables_log(const trv_net_t *net)
                  net->ranks - 1, net->torus);
         net->log(net->log_context, line);
     }
-    if (!trv_fabric_relays(net->fabric) && *no_route) {
-        snprintf(line, sizeof line, "%s: messages use a network that joins all hosts, and no cables between neighbours",
-                 no_route);
+    if (!trv_fabric_relays(net->fabric) && (*no_route || *order)) {
+        snprintf(line, sizeof line,
+                 "%s: messages use a network that joins all hosts, and no cables between neighbours%s%s",
+                 *no_route ? no_route : "the ranks are not numbered along the cables",
+                 *order ? "; to use the cables, number the ranks in the order of the hosts " : "", order);
         net->log(net->log_context, line);
     }
 }

@@ -86,6 +86,12 @@ int trv_ports_network(const char *network, size_t length, int *family, uint8_t a
     return complete && bits <= bits_max && inet_pton(*family, text, address) == 1 ? bits : -1;
 }
 
+bool trv_ports_same_network(const uint8_t *a, const uint8_t *b, int bits)
+{
+    const int bytes = bits / 8;
+    return memcmp(a, b, (size_t)bytes) == 0 && (bits % 8 == 0 || (a[bytes] ^ b[bytes]) >> (8 - bits % 8) == 0);
+}
+
 static int check_list(const char *text)
 {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:-%@/";

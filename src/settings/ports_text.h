@@ -23,5 +23,7 @@ bool trv_ports_next(const char **rest, int *port, const char **name, size_t *len
 
 /* Parses "10.1.0.0/16". Returns the length of the prefix in bits, or -1 if the text is not a network. */
 int trv_ports_network(const char *network, size_t length, int *family, uint8_t address[16]);
+/* True if both addresses have the same first `bits` bits. */
+bool trv_ports_same_network(const uint8_t *a, const uint8_t *b, int bits);
 
 #endif

@@ -16,6 +16,8 @@
 
 #include "base/error.h"
 
+enum { NAME_MAX_BYTES = 63 }; /* of a torus, as in TRIVANCE_SLURM_DIMS (settings/slurm_dims.h) */
+
 char *trv_slurm_value(const char *line, const char *key)
 {
     const size_t length = strlen(key);
@@ -32,13 +34,15 @@ static int dims_append(const char *line, char *dims, size_t size)
     char *sizes = trv_slurm_value(line, torus ? "Dims" : "RingSize"),
          *placement = trv_slurm_value(line, "PlacementDims");
     trv_torus_t parsed;
+    char text[TRV_TORUS_TEXT_MAX];
     const size_t used = strlen(dims);
     int result = name && !placement;
-    if (result && (!sizes || !*name || strpbrk(name, ",=:") || trv_torus_parse(sizes, &parsed) < 0))
+    if (result && (!sizes || !*name || strlen(name) > NAME_MAX_BYTES || strpbrk(name, ",=:") ||
+                   trv_torus_parse(sizes, &parsed) < 0))
         result = trv_fail(TRV_ERR_INVALID, "`scontrol show topology`: '%.120s' does not have the form of Slurm 26.05",
                           line);
-    else if (result &&
-             snprintf(dims + used, size - used, "%s%s=%s", used ? "," : "", name, sizes) >= (int)(size - used))
+    else if (result && snprintf(dims + used, size - used, "%s%s=%s", used ? "," : "", name,
+                                trv_torus_format(&parsed, text, sizeof text)) >= (int)(size - used))
         result = trv_fail(TRV_ERR_INVALID, "`scontrol show topology` lists too many tori");
     free(name);
     free(sizes);

@@ -166,6 +166,19 @@ int trv_torus_neighbour(const trv_torus_t *torus, int rank, int port)
     return trv_torus_shift(torus, rank, d, sign);
 }
 
+int trv_torus_route_port(const trv_torus_t *torus, int from, int to)
+{
+    int at[TRV_DIMS_MAX], target[TRV_DIMS_MAX];
+    trv_torus_coordinates(torus, from, at);
+    trv_torus_coordinates(torus, to, target);
+    for (int d = 0; d < torus->dims; d++) {
+        const int size = torus->size[d], up = (target[d] - at[d] + size) % size;
+        if (up > 0)
+            return trv_port(d, (trv_torus_is_line(torus, d) ? target[d] > at[d] : 2 * up <= size) ? 1 : -1);
+    }
+    return 0;
+}
+
 int trv_torus_displace(const trv_torus_t *torus, int rank, int displacement, int sign)
 {
     int at[TRV_DIMS_MAX], by[TRV_DIMS_MAX];

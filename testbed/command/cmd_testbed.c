@@ -156,13 +156,18 @@ int cli_testbed_program(const char *command, const char *file, char *path, size_
                    file);
 }
 
+static int check_bandwidth(const char *command, const char *option, double bandwidth_bps)
+{
+    return bandwidth_bps >= 1e3 && bandwidth_bps <= 1e12
+               ? CLI_OK
+               : cli_bad(command, "%s: expected a bandwidth from 1Kb/s to 1Tb/s, for example 50Mb/s", option);
+}
+
 int cli_testbed_range(const char *command, double bandwidth_bps, double latency_ns)
 {
-    if (bandwidth_bps >= 1e3 && bandwidth_bps <= 1e12 && latency_ns <= 1e12)
-        return CLI_OK;
-    return cli_bad(command,
-                   "expected a bandwidth from 1Kb/s to 1Tb/s and a latency of at most 1000s, for example 50Mb/s and "
-                   "2ms");
+    if (latency_ns > 1e12)
+        return cli_bad(command, "--hop-latency: expected a latency of at most 1000s, for example 2ms");
+    return check_bandwidth(command, "--bandwidth", bandwidth_bps);
 }
 
 /* ---- up and down ------------------------------------------------------------------------------------------------- */
@@ -205,7 +210,7 @@ static int complete_up(const char *command, const up_options_t *options)
     if (network->no_forwarding && !options->no_management && network->management_bps <= 0)
         network->management_bps = network->bandwidth_bps * MANAGEMENT_FRACTION;
     else if (network->management_bps > 0)
-        return cli_testbed_range(command, network->management_bps, network->latency_ns);
+        return check_bandwidth(command, "--management-bandwidth", network->management_bps);
     return CLI_OK;
 }
 

@@ -19,7 +19,7 @@ int cli_testbed_bench(int argc, char **argv);
 /* Finds a program that is built or installed with the tool. Its path in `path`, or CLI_BAD after a message. */
 int cli_testbed_program(const char *command, const char *file, char *path, size_t size);
 
-/* Checks that a link can have these values: CLI_BAD after a message. */
+/* Checks that a link can have these values of --bandwidth and --hop-latency: CLI_BAD after a message. */
 int cli_testbed_range(const char *command, double bandwidth_bps, double latency_ns);
 
 /* ---- Verdict: is the testbed faithful? --------------------------------------------------------------------------- */

@@ -12,6 +12,7 @@
  *     node NODE CHANGE                     the same for every link that leaves the node or leads to it
  */
 #include "testbed/emulator/torusnet.h"
+#include "torus/torus.h"
 
 #include <errno.h>
 #include <math.h>
@@ -114,7 +115,7 @@ static void apply_change(tn_link_t *link, const change_t *change)
 static void apply_change_both_ways(tn_net_t *net, int node, int port, const change_t *change)
 {
     apply_change(&net->link[node * net->ports + port], change);
-    apply_change(&net->link[tn_neighbour(&net->torus, node, port) * net->ports + tn_opposite(port)], change);
+    apply_change(&net->link[trv_torus_neighbour(&net->torus, node, port) * net->ports + tn_opposite(port)], change);
 }
 
 /* Changes all links of a node, in both directions. */

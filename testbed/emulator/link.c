@@ -9,32 +9,14 @@
 #include "base/error.h"
 #include "torus/torus.h"
 
-int tn_port(const trv_torus_t *torus, int node, int destination)
-{
-    for (int d = 0; d < torus->dims; d++) {
-        int size = torus->size[d];
-        int displacement = trv_torus_coordinate(torus, destination, d) - trv_torus_coordinate(torus, node, d);
-        if (displacement && trv_torus_is_line(torus, d))
-            return trv_port(d, displacement > 0 ? 1 : -1);
-        displacement += displacement < 0 ? size : 0;
-        if (displacement)
-            return trv_port(d, 2 * displacement <= size ? 1 : -1);
-    }
-    return 0;
-}
-
 int tn_port_for(const trv_torus_t *torus, int node, int destination, int arrives)
 {
-    const int port = tn_port(torus, node, destination), d = trv_port_dimension(port), size = torus->size[d];
+    const int port = trv_torus_route_port(torus, node, destination), d = trv_port_dimension(port),
+              size = torus->size[d];
     if (arrives < 0 || trv_port_dimension(arrives) != d || trv_torus_is_line(torus, d))
         return port;
     const int displacement = trv_torus_coordinate(torus, destination, d) - trv_torus_coordinate(torus, node, d);
     return 2 * abs(displacement) == size ? tn_opposite(arrives) : port;
-}
-
-int tn_neighbour(const trv_torus_t *torus, int node, int port)
-{
-    return trv_torus_shift(torus, node, trv_port_dimension(port), trv_port_sign(port));
 }
 
 int tn_opposite(int port) { return trv_port(trv_port_dimension(port), -trv_port_sign(port)); }
@@ -48,14 +30,14 @@ static bool is_cut(const tn_net_t *net, int node, int destination, int port)
     while (trv_torus_coordinate(&net->torus, node, d) != trv_torus_coordinate(&net->torus, destination, d)) {
         if (net->link[node * net->ports + port].down)
             return true;
-        node = tn_neighbour(&net->torus, node, port);
+        node = trv_torus_neighbour(&net->torus, node, port);
     }
     return false;
 }
 
 static int find_route_port(const tn_net_t *net, int node, int destination)
 {
-    const int port = tn_port(&net->torus, node, destination), back = tn_opposite(port);
+    const int port = trv_torus_route_port(&net->torus, node, destination), back = tn_opposite(port);
     return !trv_torus_is_line(&net->torus, trv_port_dimension(port)) && is_cut(net, node, destination, port) &&
                    !is_cut(net, node, destination, back)
                ? back
@@ -71,7 +53,7 @@ void tn_route(tn_net_t *net)
     net->cut = cut;
     for (int from = 0; from < ranks; from++)
         for (int to = 0; to < ranks; to++) {
-            const int port = cut ? find_route_port(net, from, to) : tn_port(&net->torus, from, to);
+            const int port = cut ? find_route_port(net, from, to) : trv_torus_route_port(&net->torus, from, to);
             net->route_port[(size_t)from * (size_t)ranks + (size_t)to] = (unsigned char)port;
         }
 }
@@ -224,7 +206,7 @@ bool tn_is_lost(tn_net_t *net, const tn_packet_t *packet)
 {
     if (!net->cables || packet->arrives < 0)
         return false;
-    const int sender = tn_neighbour(&net->torus, packet->node, packet->arrives);
+    const int sender = trv_torus_neighbour(&net->torus, packet->node, packet->arrives);
     return drops(&net->link[sender * net->ports + tn_opposite(packet->arrives)]);
 }
 
@@ -242,7 +224,7 @@ bool tn_forward(tn_net_t *net, tn_packet_t *packet)
         if (drops(link))
             return false;
         cross(link, packet);
-        packet->node = tn_neighbour(&net->torus, packet->node, port);
+        packet->node = trv_torus_neighbour(&net->torus, packet->node, port);
         packet->through = packet->node == packet->destination && packet->arrives < 0;
     } else {
         cross(&net->card[0][first + packet->arrives], packet);

@@ -98,15 +98,10 @@ int tn_net_add_cards(tn_net_t *net);
 int tn_net_use_cables(tn_net_t *net, double management_bps, int64_t management_latency_ns);
 void tn_net_destroy(tn_net_t *net);
 
-/* The port by which a packet to `destination` leaves `node`: dimensions ascending, the shorter way, + if both are
- * equally long; along a line the only way. */
-int tn_port(const trv_torus_t *torus, int node, int destination);
-
-/* The same for a packet to the card of port `arrives` (-1: none): it arrives by that port if both ways are equal. */
+/* trv_torus_route_port for a packet to the card of port `arrives` (-1: none): it arrives by that port if both ways are
+ * equally long. */
 int tn_port_for(const trv_torus_t *torus, int node, int destination, int arrives);
 
-/* The node at the other end of a port. Call it only for ports with a link: the ends of lines have none. */
-int tn_neighbour(const trv_torus_t *torus, int node, int port);
 /* The port at the other end of a link. */
 int tn_opposite(int port);
 bool tn_has_link(const trv_torus_t *torus, int node, int port);

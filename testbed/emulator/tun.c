@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "testbed/emulator/names.h"
+#include "torus/torus.h"
 
 enum { IP_DESTINATION = 16, IP_HEADER = 20 }; /* offset and size in IPv4 */
 enum { MAC_NODE = 4 };                        /* offset of the node in Ethernet addresses of the management network */
@@ -88,7 +89,7 @@ static bool find_end(const tn_net_t *net, int node, int device, tn_packet_t *pac
     memcpy(&prefix, to, sizeof prefix);
     packet->leaves = device > 0 ? device - 1 : TN_MANAGEMENT;
     packet->arrives = device > 0 ? tn_opposite(device - 1) : -1;
-    packet->destination = device > 0  ? tn_neighbour(&net->torus, node, device - 1)
+    packet->destination = device > 0  ? trv_torus_neighbour(&net->torus, node, device - 1)
                           : to[0] & 1 ? TN_ALL /* broadcast and multicast */
                                       : to[MAC_NODE] << 8 | to[MAC_NODE + 1];
     return device > 0 || packet->destination == TN_ALL ||

@@ -10,6 +10,7 @@
 # numbered in the order HOST_ORDER. The exit status is that of the lowest rank that fails, 77 if the system has no such
 # namespaces.
 set -u
+. "$(dirname "$0")/wait.sh"
 if [ "${CABLES_INSIDE-}" != yes ]; then
     unshare -Urnm true 2> /dev/null || exit 77
     CABLES_INSIDE=yes exec unshare -Urnm --kill-child --fork --pid --mount-proc "$0" "$@"
@@ -54,10 +55,4 @@ if [ -n "${PULL-}" ]; then
     until [ -e "$JOB_FILES/begun" ] || ! kill -0 "${pids[0]}" 2> /dev/null; do sleep 0.05; done
     ip -n "host$PULL" link set right down
 fi
-code=0
-for pid in "${pids[@]}"; do
-    wait "$pid"
-    ended=$?
-    [ $code -ne 0 ] || code=$ended
-done
-exit $code
+wait_ranks "${pids[@]}"

@@ -2,6 +2,7 @@
 # Starts the ranks of a job on this host: launch.sh RANKS PROGRAM [ARGUMENT…]. The exit status is that of the lowest
 # rank that fails. MASTER_PORT is set to a port that is not in use, unless it is already set.
 set -u
+. "$(dirname "$0")/wait.sh"
 ranks=$1
 shift
 export MASTER_ADDR=${MASTER_ADDR-127.0.0.1} WORLD_SIZE=$ranks TRIVANCE_SECRET=${TRIVANCE_SECRET-$RANDOM$RANDOM$RANDOM}
@@ -18,10 +19,4 @@ for ((rank = 0; rank < ranks; rank++)); do
     pids+=($!)
 done
 trap 'kill "${pids[@]}" 2> /dev/null' INT TERM
-code=0
-for pid in "${pids[@]}"; do
-    wait "$pid"
-    ended=$?
-    [ $code -ne 0 ] || code=$ended
-done
-exit $code
+wait_ranks "${pids[@]}"

@@ -3,6 +3,7 @@
  *
  *     relays           messages between ranks that are not neighbours, also while the ranks between them compute
  *     relays unplug    AllReduces until a cable is pulled; all ranks must get an error that names it
+ *     relays refused SENTENCE    the start must fail on all ranks, with an error that contains the sentence
  *
  * JOB_FILES is a folder that all ranks share, in which `relays unplug` creates the file `begun` when the cable may be
  * pulled.
@@ -119,9 +120,21 @@ static int unplug(trv_net_comm_t *world)
     return right ? 0 : 1;
 }
 
+/* Returns the exit status. */
+static int refused(const char *sentence)
+{
+    trv_net_t *net;
+    const bool right = trv_net_init(&net, NULL) < 0 && strstr(trv_last_error(), sentence);
+    if (!right)
+        fprintf(stderr, "expected the error '%s', but the last error is '%s'\n", sentence, trv_last_error());
+    return right ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
     trv_net_t *net;
+    if (argc > 2 && strcmp(argv[1], "refused") == 0)
+        return refused(argv[2]);
     expect(trv_net_init(&net, NULL) == TRV_OK);
     trv_net_comm_t *world = trv_net_world(net);
     rank = trv_net_rank(world);

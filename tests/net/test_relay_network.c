@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -17,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,7 +38,7 @@ typedef struct cable {
 /* Results of a rank. */
 typedef struct report {
     int code, relay;
-    char local[80], reason[TRV_REASON_MAX];
+    char local[80], reason[TRV_REASON_MAX], log[512]; /* log: the last line */
 } report_t;
 
 typedef struct network {
@@ -47,6 +49,9 @@ typedef struct network {
     int missing;         /* a rank that does not start; 0: none */
     int killed;          /* a rank that is killed after the exchange; 0: none */
     int fails;           /* a rank that reports a failure after the exchange; 0: none */
+    int busy;            /* a rank on whose host another program has the UDP port; 0: none */
+    int pulls;           /* a rank that shuts down the interface towards the rank before it; 0: none */
+    int pulls_round;     /* before this exchange; 3: at the end of the job */
     bool two_jobs;       /* a second job uses the same port, in a line of hosts whose last one has its rank 0 */
     bool without_relays; /* the job has no secret */
     double timeout_s;
@@ -110,8 +115,23 @@ static bool addresses_set(const network_t *network, int host)
 
 static void logged(void *context, const char *sentence)
 {
-    (void)context;
+    report_t *report = context;
+    snprintf(report->log, sizeof report->log, "%s", sentence);
     fprintf(stderr, "%s\n", sentence);
+}
+
+/* Occupies the UDP port until the process ends. */
+static bool port_occupy(void)
+{
+    const struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons(PORT)};
+    return bind(socket(AF_INET, SOCK_DGRAM, 0), (const struct sockaddr *)&at, sizeof at) == 0;
+}
+
+static void cable_pull(const network_t *network, int rank, int round)
+{
+    if (network->pulls > 0 && rank == network->pulls && round == network->pulls_round &&
+        !run("ip link set cable%d down", rank - 1))
+        exit(1);
 }
 
 static int rank_exchange(const network_t *network, trv_bootstrap_t *bootstrap, int rank)
@@ -121,6 +141,7 @@ static int rank_exchange(const network_t *network, trv_bootstrap_t *bootstrap, i
     int rc = trv_bootstrap_join(bootstrap, "welcome", 8);
     for (int round = 0; rc == TRV_OK && round < 3; round++) {
         snprintf(text, sizeof text, "rank %d, round %d", rank, round);
+        cable_pull(network, rank, round);
         rc = trv_bootstrap_exchange(bootstrap, text, strlen(text) + 1);
         for (int r = 0; rc == TRV_OK && r < network->ranks; r++) {
             snprintf(expected, sizeof expected, "rank %d, round %d", r, round);
@@ -145,8 +166,11 @@ static int rank_run(const network_t *network, int job, int rank)
                                        .port = PORT,
                                        .timeout_ns = 1e9 * network->timeout_s,
                                        .relays = !network->without_relays,
-                                       .log = logged};
+                                       .log = logged,
+                                       .context = report};
     snprintf((char *)options.secret, sizeof options.secret, "secret of job %d", job);
+    if (network->busy > 0 && rank == network->busy && !port_occupy())
+        return 1;
     int rc = trv_bootstrap_open(&bootstrap, &options);
     if (rc == TRV_OK)
         rc = rank_exchange(network, bootstrap, rank);
@@ -163,6 +187,8 @@ static int rank_run(const network_t *network, int job, int rank)
         while (!trv_bootstrap_has_failed(bootstrap) && trv_now_ns() < end_ns)
             usleep(1000);
     }
+    if (rc == TRV_OK)
+        cable_pull(network, rank, 3);
     rc = rc == TRV_OK ? trv_bootstrap_leave(bootstrap, NULL, NULL) : rc;
     report->code = rc;
     snprintf(report->reason, sizeof report->reason, "%s", rc < 0 ? trv_last_error() : "");
@@ -435,14 +461,76 @@ static void test_without_relays(void **state)
     network_end();
 }
 
+/* A rank that cannot receive queries logs it. */
+static void test_port_busy(void **state)
+{
+    network_t network = line(3);
+    (void)state;
+    network.busy = 1;
+    network.timeout_s = 1;
+    network_run(&network);
+    assert_string_equal(shared->report[0][1].log,
+                        "rank 1 cannot open UDP port 29500 (Address already in use), so it relays no connections to "
+                        "rank 0: ranks that reach rank 0 only through this host time out; select another port, for "
+                        "example MASTER_PORT=29501");
+    assert_non_null(strstr(shared->report[0][0].reason, "missing: 2"));
+    network_end();
+}
+
+/* A cable is pulled during the start: rank 0 names the ranks that it joins. */
+static void test_pulled_at_start(void **state)
+{
+    network_t network = line(4);
+    (void)state;
+    network.pulls = 2;
+    network.pulls_round = 1;
+    network.timeout_s = 1;
+    network_run(&network);
+    for (int r = 0; r < 2; r++) /* the record of rank 3 may have arrived */
+        assert_non_null(strstr(shared->report[0][r].reason,
+                               "rank 0 timed out after 1 s while it waited for the records of all ranks; missing: 2 "
+                               "at 10.77.1.2 (relayed by rank 1)"));
+    assert_string_equal(shared->report[0][2].reason,
+                        "rank 2 timed out after 1 s while it waited for the records of all ranks; this host has no "
+                        "link on cable1 (10.77.1.2): the interface is down, or its cable is unplugged");
+    network_end();
+}
+
+/* The cable between two ranks is pulled before they end the job. */
+static void test_pulled_at_end(void **state)
+{
+    network_t network = line(2);
+    (void)state;
+    network.pulls = 1;
+    network.pulls_round = 3;
+    network.timeout_s = 1.8; /* the kernel reports a lost link after up to a second */
+    network_run(&network);
+    assert_string_equal(shared->report[0][0].reason,
+                        "rank 0 timed out after 1.8 s while it waited for all ranks to end the job; missing: 1 at "
+                        "10.77.0.2; this host has no link on cable0 (10.77.0.1): the interface is down, or its cable "
+                        "is unplugged");
+    assert_string_equal(
+        shared->report[0][1].reason,
+        "rank 1 timed out after 1.8 s while it waited for all ranks to end the job; this host has no link "
+        "on cable0 (10.77.0.2): the interface is down, or its cable is unplugged");
+    network_end();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ring),           cmocka_unit_test(test_ranks_per_host),
-        cmocka_unit_test(test_two_jobs),       cmocka_unit_test(test_other_address),
-        cmocka_unit_test(test_line),           cmocka_unit_test(test_killed),
-        cmocka_unit_test(test_failure),        cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_ring),
+        cmocka_unit_test(test_ranks_per_host),
+        cmocka_unit_test(test_two_jobs),
+        cmocka_unit_test(test_other_address),
+        cmocka_unit_test(test_line),
+        cmocka_unit_test(test_killed),
+        cmocka_unit_test(test_failure),
+        cmocka_unit_test(test_missing),
         cmocka_unit_test(test_without_relays),
+        cmocka_unit_test(test_port_busy),
+        cmocka_unit_test(test_pulled_at_start),
+        cmocka_unit_test(test_pulled_at_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 #include <trivance/trivance.h>
 
 #include "testbed/emulator/torusnet.h"
+#include "torus/torus.h"
 
 #define BANDWIDTH 50e6
 #define LATENCY   2000000
@@ -69,12 +70,12 @@ static void test_routes(void **state)
             for (int to = 0; to < net.torus.ranks; to++) {
                 trv_route_t route;
                 int at, node = from;
-                trv_route_begin(&route, &net.torus, from, to, tn_port(&net.torus, from, to), 0);
+                trv_route_begin(&route, &net.torus, from, to, trv_torus_route_port(&net.torus, from, to), 0);
                 for (int port; from != to && (port = trv_route_next(&route, &at)) >= 0;) {
                     assert_int_equal(at, node);
                     assert_true(tn_has_link(&net.torus, node, port));
                     assert_int_equal(net.route_port[node * net.torus.ranks + to], port);
-                    node = tn_neighbour(&net.torus, node, port);
+                    node = trv_torus_neighbour(&net.torus, node, port);
                 }
                 assert_int_equal(node, to);
             }
@@ -346,7 +347,8 @@ static double simulated_ns(const trv_torus_t *torus, int delta, int packets)
     assert_int_equal(trv_explicit_create(&schedule, torus, "shift", &form), TRV_OK);
     for (int from = 0; from < torus->ranks; from++) {
         int to = (from + delta) % torus->ranks;
-        trv_explicit_message(schedule, 0, 0, from, to, tn_port(torus, from, to), -1, TRV_SEND | TRV_RECEIVE, 1, &part);
+        trv_explicit_message(schedule, 0, 0, from, to, trv_torus_route_port(torus, from, to), -1,
+                             TRV_SEND | TRV_RECEIVE, 1, &part);
     }
     options.delivery = TRV_DELIVERY_TAIL;
     options.bandwidth_bps = BANDWIDTH;

@@ -42,6 +42,10 @@ refuse "is not a rate" up 3 --bandwidth=50
 refuse "needs a value" up 3 --hop-latency
 refuse "from 1Kb/s" up 3 --bandwidth=1b/s
 refuse "did you mean --bandwidth" up 3 --bandwith=1Mb/s
+for option in bandwidth management-bandwidth; do
+    refuse "trivance testbed up: --$option: expected a bandwidth from 1Kb/s to 1Tb/s, for example 50Mb/s" up 5 --no-forwarding --$option=100Tb/s
+done
+refuse "--hop-latency: expected a latency of at most 1000s, for example 2ms" up 5 --hop-latency=2000s
 refuse "unexpected argument" down now
 
 echo "== up"

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "bootstrap/tcp/files.h"
 #include "bootstrap/tcp/inside.h"
+#include "bootstrap/tcp/interfaces.h"
 
 #define RETRY_NS    50e6
 #define DECISION_NS 500e6
@@ -59,8 +60,7 @@ static int address_connect(const struct sockaddr *at, socklen_t at_length, int *
     return -1;
 }
 
-/* True if a connection has failed because the host was not reached. */
-static bool is_unreachable(int error)
+bool trv_error_is_unreachable(int error)
 {
     return error == ENETUNREACH || error == EHOSTUNREACH || error == ENETDOWN || error == EHOSTDOWN ||
            error == ETIMEDOUT || error == EINPROGRESS;
@@ -93,7 +93,7 @@ static int server_connect(trv_bootstrap_t *bootstrap)
     int code = getaddrinfo(bootstrap->address, port, &hints, &found);
     for (const struct addrinfo *at = found; code == 0 && at && fd < 0; at = at->ai_next) {
         fd = address_connect(at->ai_addr, at->ai_addrlen, &error);
-        unreachable = unreachable && is_unreachable(error);
+        unreachable = unreachable && trv_error_is_unreachable(error);
     }
     if (code == 0)
         freeaddrinfo(found);
@@ -206,12 +206,23 @@ static void client_fail_relayed(trv_bootstrap_t *bootstrap)
     trv_bootstrap_fail_locked(bootstrap, sentence);
 }
 
+/* Describes the end of a connection on which no answers arrive any more. */
+static void client_fail_unreachable(trv_bootstrap_t *bootstrap)
+{
+    char why[TRV_WITHOUT_LINK_MAX + 80], without_link[TRV_WITHOUT_LINK_MAX];
+    snprintf(why, sizeof why, "is not reached any more: its host, or the network or a cable to it, has failed%s",
+             trv_host_without_link(without_link));
+    client_fail_server(bootstrap, "rank 0", why, sizeof why);
+}
+
 void trv_client_closed(trv_bootstrap_t *bootstrap, bool wrong)
 {
     if (wrong)
         client_fail_server(bootstrap, "the process", trv_last_error(), TRV_REASON_MAX);
     else if (bootstrap->joined && !bootstrap->all_left && bootstrap->relay.rank > 0)
         client_fail_relayed(bootstrap);
+    else if (bootstrap->joined && !bootstrap->all_left && trv_error_is_unreachable(bootstrap->to_rank_0->error))
+        client_fail_unreachable(bootstrap);
     else if (bootstrap->joined && !bootstrap->all_left)
         client_fail_server(bootstrap, "rank 0",
                            "has died or has exited before the end of the job: its connection was closed",

@@ -26,6 +26,7 @@ typedef struct trv_connection {
     bool leaving;               /* BYE was received from the peer or sent to it */
     bool closing;               /* the connection is shut down for writing once all output is written */
     int records;                /* received from the peer */
+    int error;                  /* errno with which the connection has failed; 0: it was closed */
     double since_ns;            /* time at which the connection was created */
     char from[TRV_NUMERIC_MAX]; /* address of the peer */
     trv_link_t link;
@@ -54,8 +55,9 @@ typedef struct trv_relay {
     int rank;                   /* of the relay; 0 if rank 0 itself has answered, or if this rank reaches it directly */
     struct sockaddr_in address; /* at which it accepts connections */
     /* Of a connected rank */
-    double answer_ns; /* time of the next attempt to open `answer` */
-    int answer;       /* UDP socket; -1: not open */
+    double answer_ns;   /* time of the next attempt to open `answer` */
+    int answer;         /* UDP socket; -1: not open */
+    bool answer_failed; /* it could not be opened */
     trv_relay_listener_t listener[TRV_RELAY_LISTENERS_MAX];
     trv_splices_t splices;
     double failed_ns; /* time of the failure, if there are splices; 0: none */
@@ -133,6 +135,8 @@ void trv_server_step(trv_bootstrap_t *bootstrap, double now_ns);
 /* Describes the ranks that the current call waits for, as the continuation of a sentence. */
 void trv_server_missing(const trv_bootstrap_t *bootstrap, char *text, size_t size);
 
+/* client.c: true if a connection has failed with this errno because the host was not reached. */
+bool trv_error_is_unreachable(int error);
 /* client.c: the other ranks; the functions correspond to those of rank 0. */
 void trv_client_frame(trv_bootstrap_t *bootstrap, const trv_frame_t *frame);
 void trv_client_closed(trv_bootstrap_t *bootstrap, bool wrong);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <unistd.h>
 
 static struct in_addr ipv4_of(const struct sockaddr *address)
 {
@@ -32,6 +33,37 @@ static bool interface_read(const struct ifaddrs *at, trv_host_interface_t *inter
     if (interface->neighbours.s_addr == interface->address.s_addr)
         interface->neighbours.s_addr = INADDR_ANY;
     return true;
+}
+
+/* True for a bridge, such as docker0, which has no link while it has no members. */
+static bool is_bridge(const char *name)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/sys/class/net/%.32s/bridge", name);
+    return access(path, F_OK) == 0;
+}
+
+const char *trv_host_without_link(char text[TRV_WITHOUT_LINK_MAX])
+{
+    const size_t size = TRV_WITHOUT_LINK_MAX;
+    struct ifaddrs *list = NULL;
+    size_t used = 0;
+    *text = '\0';
+    if (getifaddrs(&list) != 0)
+        return text;
+    for (const struct ifaddrs *at = list; at && used < size; at = at->ifa_next) {
+        char address[INET_ADDRSTRLEN];
+        const struct in_addr number = ipv4_of(at->ifa_addr);
+        if (number.s_addr == INADDR_ANY || (at->ifa_flags & IFF_UP && at->ifa_flags & IFF_RUNNING) ||
+            is_bridge(at->ifa_name))
+            continue;
+        used += (size_t)snprintf(text + used, size - used, "%s%s (%s)", used ? ", " : "; this host has no link on ",
+                                 at->ifa_name, inet_ntop(AF_INET, &number, address, sizeof address));
+    }
+    if (used > 0 && used < size)
+        snprintf(text + used, size - used, ": the interface is down, or its cable is unplugged");
+    freeifaddrs(list);
+    return text;
 }
 
 int trv_host_interfaces(trv_host_interface_t interface[TRV_HOST_INTERFACES_MAX])

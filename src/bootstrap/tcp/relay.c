@@ -205,11 +205,19 @@ static void answer_open(trv_bootstrap_t *bootstrap)
     if (trv_address_is_loopback(bootstrap->local) || !has_other_interface(bootstrap))
         return;
     relay->answer = trv_file_socket(AF_INET, SOCK_DGRAM);
-    if (setsockopt(relay->answer, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0 ||
-        setsockopt(relay->answer, IPPROTO_IP, IP_PKTINFO, &one, sizeof one) != 0 ||
-        bind(relay->answer, (const struct sockaddr *)&at, sizeof at) != 0 ||
-        !file_watch(bootstrap, relay->answer, &relay->answer))
-        file_close(&relay->answer);
+    if (relay->answer >= 0 && setsockopt(relay->answer, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) == 0 &&
+        setsockopt(relay->answer, IPPROTO_IP, IP_PKTINFO, &one, sizeof one) == 0 &&
+        bind(relay->answer, (const struct sockaddr *)&at, sizeof at) == 0 &&
+        file_watch(bootstrap, relay->answer, &relay->answer))
+        return;
+    if (!relay->answer_failed)
+        trv_bootstrap_log(
+            bootstrap,
+            "rank %d cannot open UDP port %d (%s), so it relays no connections to rank 0: ranks that reach "
+            "rank 0 only through this host time out; select another port, for example MASTER_PORT=%d",
+            bootstrap->options.rank, bootstrap->port, strerror(errno), bootstrap->port + 1);
+    relay->answer_failed = true;
+    file_close(&relay->answer);
 }
 
 static void answer_close(trv_relay_t *relay)

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "bootstrap/tcp/files.h"
 #include "bootstrap/tcp/inside.h"
+#include "bootstrap/tcp/interfaces.h"
 
 #define UNAUTHENTICATED_NS 10e9
 #define ACCEPT_AGAIN_NS    100e6
@@ -283,13 +284,18 @@ static void relayed_lost(trv_bootstrap_t *bootstrap, int rank, const char *sente
 void trv_server_closed(trv_bootstrap_t *bootstrap, trv_connection_t *connection, bool wrong)
 {
     const int rank = connection->rank;
-    char sentence[TRV_REASON_MAX];
+    char sentence[TRV_REASON_MAX], without_link[TRV_WITHOUT_LINK_MAX];
     if (rank == TRV_RANK_UNKNOWN) {
         unauthenticated_closed(bootstrap, connection, wrong);
         return;
     }
     if (wrong)
         snprintf(sentence, sizeof sentence, "rank %d at %s %s", rank, connection->from, trv_last_error());
+    else if (trv_error_is_unreachable(connection->error))
+        snprintf(sentence, sizeof sentence,
+                 "rank 0 does not reach rank %d at %s any more (%s): its host, or the network or a cable to it, has "
+                 "failed%s",
+                 rank, connection->from, strerror(connection->error), trv_host_without_link(without_link));
     else
         snprintf(sentence, sizeof sentence,
                  "rank %d at %s has died or has exited before the end of the job: its connection to rank 0 was closed",
@@ -411,7 +417,8 @@ void trv_server_missing(const trv_bootstrap_t *bootstrap, char *text, size_t siz
             (!bootstrap->joined || (bootstrap->leaving ? connection->leaving : connection->records > bootstrap->sent)))
             continue;
         if (missing++ < NAMED && used < size)
-            used += (size_t)snprintf(text + used, size - used, "%s%d", missing == 1 ? "; missing: " : ", ", r);
+            used += (size_t)snprintf(text + used, size - used, "%s%d%s%s", missing == 1 ? "; missing: " : ", ", r,
+                                     connection ? " at " : "", connection ? connection->from : "");
     }
     if (missing > NAMED && used < size)
         used += (size_t)snprintf(text + used, size - used, " and %d more", missing - NAMED);

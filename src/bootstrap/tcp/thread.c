@@ -20,6 +20,7 @@
 #include "base/thread.h"
 #include "bootstrap/tcp/files.h"
 #include "bootstrap/tcp/inside.h"
+#include "bootstrap/tcp/interfaces.h"
 
 #define GRACE_NS       1e9
 #define CONSEQUENCE_NS 300e6
@@ -159,8 +160,10 @@ static bool connection_read(trv_bootstrap_t *bootstrap, trv_connection_t *connec
     static _Thread_local uint8_t buffer[READ_BYTES];
     ssize_t got = recv(connection->fd, buffer, sizeof buffer, 0);
     *wrong = false;
-    if (got <= 0)
+    if (got <= 0) {
+        connection->error = got < 0 ? errno : 0;
         return got < 0 && (errno == EAGAIN || errno == EINTR);
+    }
     int rc = trv_link_feed(&connection->link, buffer, (size_t)got);
     trv_frame_t frame;
     while (rc >= 0 && (rc = trv_link_next(&connection->link, &frame)) > 0) {
@@ -301,15 +304,16 @@ static struct timespec timespec_of(double ns)
 
 static int timeout_fail(trv_bootstrap_t *bootstrap, const char *what)
 {
-    char missing[640] = "", sentence[TRV_REASON_MAX];
+    char missing[640] = "", without_link[TRV_WITHOUT_LINK_MAX], sentence[TRV_REASON_MAX];
     if (bootstrap->options.rank == 0)
         trv_server_missing(bootstrap, missing, sizeof missing);
     else if (!bootstrap->joined)
         snprintf(missing, sizeof missing, ": rank 0 at %.200s, port %d, %s", bootstrap->address, bootstrap->port,
                  *bootstrap->connect_error ? bootstrap->connect_error
                                            : "does not answer, or not all ranks are connected");
-    snprintf(sentence, sizeof sentence, "rank %d timed out after %.3g s while it waited %s%s", bootstrap->options.rank,
-             bootstrap->options.timeout_ns / 1e9, what, missing);
+    snprintf(sentence, sizeof sentence, "rank %d timed out after %.3g s while it waited %s%.*s%s",
+             bootstrap->options.rank, bootstrap->options.timeout_ns / 1e9, what,
+             (int)(sizeof missing - sizeof without_link), missing, trv_host_without_link(without_link));
     trv_bootstrap_fail_locked(bootstrap, sentence);
     wake(bootstrap);
     return trv_bootstrap_state(bootstrap);

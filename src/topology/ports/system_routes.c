@@ -97,16 +97,31 @@ int trv_route_device(int routes, const char *to, const char *from)
     return got > 0 && NLMSG_OK(&reply.head, (size_t)got) ? reply_device(&reply.head) : 0;
 }
 
-static bool has_address(const struct ifaddrs *at, int family, const unsigned char *number)
+/* The bytes of an IPv4 or IPv6 address; NULL if it is of another family. */
+static const unsigned char *address_bytes(const struct sockaddr *address, int family)
 {
-    if (!at->ifa_addr || at->ifa_addr->sa_family != family)
-        return false;
-    const void *other = family == AF_INET ? (const void *)&((struct sockaddr_in *)(void *)at->ifa_addr)->sin_addr
-                                          : (const void *)&((struct sockaddr_in6 *)(void *)at->ifa_addr)->sin6_addr;
-    return memcmp(other, number, family == AF_INET ? 4 : 16) == 0;
+    if (!address || address->sa_family != family)
+        return NULL;
+    return family == AF_INET ? (const unsigned char *)&((const struct sockaddr_in *)(const void *)address)->sin_addr
+                             : (const unsigned char *)&((const struct sockaddr_in6 *)(const void *)address)->sin6_addr;
 }
 
-int trv_address_device(const char *address, char name[64])
+static bool has_address(const struct ifaddrs *at, int family, const unsigned char *number)
+{
+    const unsigned char *other = address_bytes(at->ifa_addr, family);
+    return other && memcmp(other, number, family == AF_INET ? 4 : 16) == 0;
+}
+
+static int prefix_bits(const struct sockaddr *netmask, int family)
+{
+    const unsigned char *mask = address_bytes(netmask, family);
+    int bits = 0;
+    while (mask && bits < (family == AF_INET ? 32 : 128) && (mask[bits / 8] << bits % 8 & 0x80))
+        bits++;
+    return bits;
+}
+
+int trv_address_device(const char *address, char name[64], int *network_bits)
 {
     unsigned char number[16];
     const int family = address_parse(address, number);
@@ -118,6 +133,7 @@ int trv_address_device(const char *address, char name[64])
         if (has_address(at, family, number)) {
             device = (int)if_nametoindex(at->ifa_name);
             snprintf(name, 64, "%s", at->ifa_name);
+            *network_bits = prefix_bits(at->ifa_netmask, family);
         }
     freeifaddrs(list);
     return device;

@@ -11,7 +11,8 @@ void trv_routes_close(int routes);
 /* The index of the device by which packets to the numeric address `to` ("10.0.0.3") leave if their socket is bound to
  * the address `from` (NULL: not bound); 0 if there is no route, or if the address belongs to this host. */
 int trv_route_device(int routes, const char *to, const char *from);
-/* The index of the device that has the address, and its name; 0 if there is none. */
-int trv_address_device(const char *address, char name[64]);
+/* The index of the device that has the address, its name, and the length of the prefix of its network in bits; 0 if
+ * there is none. */
+int trv_address_device(const char *address, char name[64], int *network_bits);
 
 #endif

@@ -13,11 +13,22 @@
 
 /* ---- The first exchange: interfaces ------------------------------------------------------------------------------ */
 
+/* Equal for ranks with the same value of TRIVANCE_PORTS. */
+static uint32_t ports_hash(const trv_fabric_t *fabric)
+{
+    const char *ports = fabric->options.ports ? fabric->options.ports : "";
+    return (uint32_t)trv_hash(TRV_HASH_SEED, ports, strlen(ports));
+}
+
 void trv_fabric_publish_interfaces(const trv_fabric_t *fabric, trv_writer_t *writer)
 {
     trv_write_number(writer, (uint32_t)fabric->interfaces);
-    for (int i = 0; i < fabric->interfaces; i++)
+    for (int i = 0; i < fabric->interfaces; i++) {
         trv_write_text(writer, fabric->interface[i].ip_address);
+        trv_write_number(writer, (uint32_t)fabric->interface[i].network_bits);
+    }
+    trv_write_number(writer, ports_hash(fabric));
+    trv_write_number(writer, fabric->selecting);
 }
 
 int trv_fabric_collect_interfaces(trv_fabric_t *fabric, int rank, const char *host, int coordinate,
@@ -32,8 +43,12 @@ int trv_fabric_collect_interfaces(trv_fabric_t *fabric, int rank, const char *ho
                                       .coordinate = coordinate};
     for (uint32_t i = 0; i < interfaces && i < TRV_INTERFACES_MAX; i++) {
         trv_read_text(reader, address, sizeof address);
+        trv_read_number(reader);
         record->interfaces_hash = trv_hash(record->interfaces_hash, address, strlen(address) + 1);
     }
+    const bool same_list = trv_read_number(reader) == ports_hash(fabric);
+    const uint32_t selecting = trv_read_number(reader);
+    fabric->selecting |= same_list ? selecting : 0;
     return reader->bad || interfaces < 1 || interfaces > TRV_INTERFACES_MAX
                ? trv_fail(TRV_ERR_INVALID, "the interface record of rank %d is corrupted", rank)
                : TRV_OK;
@@ -67,7 +82,40 @@ static void query_peer(const trv_fabric_t *fabric, int routes, int peer, uint8_t
     const int interfaces = (int)trv_read_number(&reader);
     for (int j = 0; j < interfaces; j++) {
         trv_read_text(&reader, address, sizeof address);
+        trv_read_number(&reader);
         query_routes(fabric, routes, address, &routed[j], &reachable[j]);
+    }
+}
+
+/* Bit mask of the interfaces whose network has the address. */
+static unsigned find_on_link(const trv_fabric_t *fabric, const char *address)
+{
+    unsigned bits = 0;
+    for (int i = 0; i < fabric->interfaces; i++) {
+        const trv_interface_t *interface = &fabric->interface[i];
+        char network[TRV_IP_ADDRESS_MAX + 8];
+        const int length = snprintf(network, sizeof network, "%s/%d", interface->ip_address, interface->network_bits);
+        bits |= (unsigned)(interface->network_bits > 0 && trv_fabric_is_in(address, network, (size_t)length)) << i;
+    }
+    return bits;
+}
+
+/* If the user has assigned interfaces, those in the network of the neighbour's address reach it. If there are none, every
+ * interface does if there is a route, because packets may leave by another one than that of their source. */
+static void query_assigned(const trv_fabric_t *fabric, int routes, int peer, const uint8_t routed[TRV_INTERFACES_MAX],
+                           uint16_t reachable[TRV_INTERFACES_MAX])
+{
+    trv_reader_t reader = fabric->published[peer];
+    char address[TRV_IP_ADDRESS_MAX];
+    const int interfaces = (int)trv_read_number(&reader);
+    for (int j = 0; j < interfaces; j++) {
+        trv_read_text(&reader, address, sizeof address);
+        trv_read_number(&reader);
+        const unsigned on_link = find_on_link(fabric, address);
+        if (on_link)
+            reachable[j] = (uint16_t)on_link;
+        else if (routes < 0 || routed[j] != TRV_NO_INTERFACE)
+            reachable[j] = (uint16_t)((1u << fabric->interfaces) - 1);
     }
 }
 
@@ -89,8 +137,10 @@ static void query_port(const trv_fabric_t *fabric, int routes, const trv_topolog
     int last;
     const int rank = fabric->options.oob.rank, neighbour = trv_topology_records_neighbour(records, rank, port),
               beyond = trv_topology_records_beyond(records, rank, port, &last);
-    if (neighbour >= 0 && !fabric->assigned)
+    if (neighbour >= 0)
         query_peer(fabric, routes, neighbour, record->routed[port], record->reachable[port]);
+    if (neighbour >= 0 && fabric->assigned)
+        query_assigned(fabric, routes, neighbour, record->routed[port], record->reachable[port]);
     if (beyond >= 0 && fabric->options.may_relay)
         query_beyond(fabric, routes, beyond, record->beyond[port]);
 }
@@ -320,6 +370,77 @@ static int assign_all(trv_fabric_t *fabric, const trv_map_t *map)
     return TRV_OK;
 }
 
+/* Fails if the user has assigned an interface to a port that the torus does not have. Communicators may have tori with
+ * more dimensions than the job, unless the user has set its torus. */
+static int check_ports_exist(const trv_fabric_t *fabric)
+{
+    char text[TRV_PORT_TEXT_MAX], torus[TRV_TORUS_TEXT_MAX];
+    for (int p = 2 * fabric->torus.dims; fabric->options.torus_is_set && p < TRV_PORTS_MAX; p++)
+        if (fabric->named_ports >> p & 1)
+            return trv_fail(TRV_ERR_ARGUMENT,
+                            "TRIVANCE_PORTS: the torus %s has no port %s; expected ports of its %d dimension%s, for "
+                            "example +0=eth1,-0=eth2",
+                            trv_torus_format(&fabric->torus, torus, sizeof torus), trv_port_format(p, text),
+                            fabric->torus.dims, fabric->torus.dims == 1 ? "" : "s");
+    return TRV_OK;
+}
+
+/* The first rank whose user has assigned an interface to a port that does not reach that of the neighbour; -1 if there is
+ * none. Where hosts forward, any route between them suffices. All ranks find the same rank. */
+static int find_wrong_map(const trv_fabric_t *fabric, const trv_topology_records_t *records, const trv_map_t *map,
+                          int *port)
+{
+    int rank, last;
+    const bool forwards = !fabric->options.may_relay || trv_topology_records_forward(records, map, &rank, &last);
+    for (rank = 0; rank < records->ranks; rank++) {
+        const trv_topology_record_t *record = &records->record[rank];
+        for (int p = 0; record->assigned && p < 2 * records->torus.dims; p++) {
+            const int there = trv_topology_records_neighbour(records, rank, p),
+                      arrive = there < 0 ? 0 : map[there].arrive[p];
+            *port = p;
+            if (there >= 0 && !(record->reachable[p][arrive] >> map[rank].leave[p] & 1) &&
+                (!forwards || record->routed[p][arrive] == TRV_NO_INTERFACE))
+                return rank;
+        }
+    }
+    return -1;
+}
+
+/* Fails because the interface of a port of this rank does not reach that of the neighbour. */
+static int wrong_map_fail(const trv_fabric_t *fabric, const trv_topology_records_t *records, const trv_map_t *map,
+                          int port)
+{
+    const int rank = fabric->options.oob.rank, there = trv_topology_records_neighbour(records, rank, port);
+    const unsigned reachable = records->record[rank].reachable[port][map[there].arrive[port]];
+    char text[TRV_PORT_TEXT_MAX], back[TRV_PORT_TEXT_MAX], example[TRV_INTERFACE_MAX + 40] = "";
+    trv_port_format(port, text);
+    if (reachable)
+        snprintf(example, sizeof example, ", for example %s=%s", text,
+                 fabric->interface[__builtin_ctz(reachable)].name);
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "rank %d (host %s): TRIVANCE_PORTS: port %s%s uses %s, which does not reach the interface for "
+                    "port %s of rank %d (host %s); expected interfaces of one cable or network%s; this host has %s",
+                    rank, fabric->host[rank], text, fabric->named_ports >> port & 1 ? "" : ", which it does not name,",
+                    fabric->interface[map[rank].leave[port]].name, trv_port_format(port ^ 1, back), there,
+                    fabric->host[there], example, fabric->available);
+}
+
+/* Applies the assignment. If the map of a rank is wrong, only that rank fails, whose error all ranks return after the
+ * vote. */
+static int assign(trv_fabric_t *fabric, trv_topology_records_t *records, trv_map_t *map)
+{
+    int port;
+    const int wrong = find_wrong_map(fabric, records, map, &port);
+    if (wrong >= 0)
+        return wrong == fabric->options.oob.rank ? wrong_map_fail(fabric, records, map, port) : TRV_OK;
+    int rc = check_ports_exist(fabric);
+    rc = rc == TRV_OK ? trv_fabric_find_cables(fabric, records, map) : rc;
+    if (rc < 0)
+        return rc;
+    fabric->shared_paths = trv_topology_records_shared_paths(records, map, &fabric->one_path);
+    return assign_all(fabric, map);
+}
+
 int trv_fabric_assign(trv_fabric_t *fabric)
 {
     trv_topology_records_t records;
@@ -328,11 +449,7 @@ int trv_fabric_assign(trv_fabric_t *fabric)
     rc = rc == TRV_OK && !map ? trv_fail_memory() : rc;
     if (rc == TRV_OK) {
         trv_topology_records_assign(&records, map);
-        rc = trv_fabric_find_cables(fabric, &records, map);
-    }
-    if (rc == TRV_OK) {
-        fabric->shared_paths = trv_topology_records_shared_paths(&records, map, &fabric->one_path);
-        rc = assign_all(fabric, map);
+        rc = assign(fabric, &records, map);
     }
     trv_topology_records_clear(&records);
     free(map);

@@ -93,6 +93,10 @@ static int exchange_interfaces(trv_fabric_t *fabric)
     if (exchanged)
         rc = read_interfaces(fabric, host, &records);
     if (rc == TRV_OK)
+        rc = trv_fabric_check_list(fabric);
+    if (rc == TRV_OK && fabric->options.oob.rank == 0)
+        trv_fabric_find_order(fabric);
+    if (rc == TRV_OK)
         rc = trv_fabric_query_routes(fabric);
     free(records.data);
     return exchanged ? trv_oob_agree(&fabric->options.oob, rc) : rc;
@@ -150,9 +154,11 @@ int trv_fabric_open(trv_fabric_t **opened, const trv_fabric_options_t *options)
         rc = exchange_interfaces(fabric);
     if (rc == TRV_OK)
         rc = exchange_addresses(fabric);
-    if (rc == TRV_OK)
-        *opened = fabric;
-    else
+    if (rc < 0) {
         trv_fabric_close(fabric);
-    return rc;
+        return rc;
+    }
+    fabric->options.provider = fabric->options.ports = fabric->options.local = NULL; /* the caller may free them */
+    *opened = fabric;
+    return TRV_OK;
 }

@@ -16,25 +16,11 @@
 
 /* ---- Routes ------------------------------------------------------------------------------------------------------ */
 
-/* The port of the first hop: in each dimension in ascending order the shorter way, + if both are equally long. */
-static int route_port(const trv_torus_t *torus, int from, int to)
-{
-    int at[TRV_DIMS_MAX], target[TRV_DIMS_MAX];
-    trv_torus_coordinates(torus, from, at);
-    trv_torus_coordinates(torus, to, target);
-    for (int d = 0; d < torus->dims; d++) {
-        const int size = torus->size[d], up = (target[d] - at[d] + size) % size;
-        if (up > 0)
-            return trv_port(d, (trv_torus_is_line(torus, d) ? target[d] > at[d] : 2 * up <= size) ? 1 : -1);
-    }
-    return TRV_NO_PORT;
-}
-
 static int route_last_port(const trv_torus_t *torus, int from, int to)
 {
     int port = TRV_NO_PORT;
     for (int at = from; at != to; at = trv_torus_neighbour(torus, at, port))
-        port = route_port(torus, at, to);
+        port = trv_torus_route_port(torus, at, to);
     return port;
 }
 
@@ -46,7 +32,7 @@ static void find_routes(trv_fabric_t *fabric)
         fabric->neighbour[p] = p < 2 * torus->dims ? trv_torus_neighbour(torus, rank, p) : -1;
     for (int r = 0; r < fabric->options.oob.ranks; r++)
         if (r != rank) {
-            fabric->peer[r].first_port = (uint8_t)route_port(torus, rank, r);
+            fabric->peer[r].first_port = (uint8_t)trv_torus_route_port(torus, rank, r);
             fabric->peer[r].last_port = (uint8_t)route_last_port(torus, r, rank);
         }
 }
@@ -54,6 +40,8 @@ static void find_routes(trv_fabric_t *fabric)
 bool trv_fabric_relays(const trv_fabric_t *fabric) { return fabric->relays; }
 
 const char *trv_fabric_no_route(const trv_fabric_t *fabric) { return fabric->no_route; }
+
+const char *trv_fabric_cable_order(const trv_fabric_t *fabric) { return fabric->cable_order; }
 
 int trv_fabric_neighbour(const trv_fabric_t *fabric, int port) { return fabric->neighbour[port]; }
 
@@ -119,6 +107,11 @@ static int do_without_cable(trv_fabric_t *fabric, trv_topology_records_t *record
     if (!fabric->options.torus_is_set && trv_topology_records_joined(records, map) &&
         trv_topology_records_forward(records, map, &rank, &port))
         return TRV_OK;
+    if (*fabric->cable_order)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "%s, and the hosts do not forward: number the ranks in the order of the hosts along the "
+                        "cables: %s",
+                        fabric->no_route, fabric->cable_order);
     return trv_fail(TRV_ERR_ARGUMENT,
                     "%s, and the hosts do not forward: plug it in, check its addresses, number the ranks along the "
                     "cables, or set TRIVANCE_TORUS to the torus or mesh that the cables form (3x4m, or 5m for a chain "

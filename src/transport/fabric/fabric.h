@@ -75,6 +75,9 @@ bool trv_fabric_relays(const trv_fabric_t *fabric);
 /* The route that is missing, as a sentence. Without trv_fabric_relays: the cable that is missing, so that a network that
  * joins all hosts is used instead of the others; "" if none is. */
 const char *trv_fabric_no_route(const trv_fabric_t *fabric);
+/* On rank 0, if options.may_relay and if the torus is a ring or line: the hosts in the order in which cables join them,
+ * separated by commas, if these form a ring or a chain along which the ranks are not numbered; else "". */
+const char *trv_fabric_cable_order(const trv_fabric_t *fabric);
 /* The neighbour of this rank at a port; -1 if there is none. Only if trv_fabric_relays. */
 int trv_fabric_neighbour(const trv_fabric_t *fabric, int port);
 /* The neighbour to which a message to the peer is sent: the peer itself if it is a neighbour. The route is the shorter

@@ -1,8 +1,8 @@
 /*
  * Declarations shared by the files of the fabric: bring_up.c (collective initialization), parameters.c (parameters of
  * libfabric), interfaces.c (candidate interfaces), assign.c (assignment of interfaces to ports), cables.c (hosts
- * that do not forward), interface.c (one interface), open.c (creation and closing), post.c (operations), wait.c
- * (progress).
+ * that do not forward), numbering.c (the order of the hosts along their cables), interface.c (one interface), open.c
+ * (creation and closing), post.c (operations), wait.c (progress).
  */
 #ifndef TRIVANCE_TRANSPORT_FABRIC_INSIDE_H
 #define TRIVANCE_TRANSPORT_FABRIC_INSIDE_H
@@ -35,6 +35,7 @@ typedef struct trv_interface {
     char ip_address[TRV_IP_ADDRESS_MAX]; /* "" if the address has another format */
     char device_name[TRV_INTERFACE_MAX];
     int device_index; /* 0: unknown */
+    int network_bits; /* length of the prefix of the address's network; 0: unknown */
     trv_device_t device;
     struct fi_info *info;
     struct fid_fabric *fabric;
@@ -77,6 +78,11 @@ struct trv_fabric {
     trv_interface_t interface[TRV_PORTS_MAX];
     trv_map_t map;
     bool assigned;                 /* the user has assigned interfaces to ports */
+    uint32_t named_ports;          /* bit mask of these ports */
+    uint32_t selecting;            /* bit mask of the entries of the user's list that select an interface of any host
+                                    * with the same list */
+    char available[320];           /* the interfaces of this host and their networks, for error messages */
+    char cable_order[400];         /* trv_fabric_cable_order */
     trv_topology_record_t *record; /* topology records by rank, until trv_fabric_assign */
     trv_reader_t *published;       /* published interfaces by rank, until trv_fabric_query_routes */
     void *addresses;               /* records of the second exchange: the addresses of all ranks */
@@ -145,6 +151,14 @@ const char *trv_fabric_parameters(const char *first);
 size_t trv_fabric_rendezvous_limit(const char *parameters);
 /* interfaces.c: selects the provider and the candidate interfaces; fills in interface[i].info. */
 int trv_fabric_select_interfaces(trv_fabric_t *fabric, const char *provider);
+/* Fails if an entry of the user's list selects no interface of any host with the same list. After collect_interfaces. */
+int trv_fabric_check_list(const trv_fabric_t *fabric);
+/* True if the address is in the network, such as "10.1.0.0/16". */
+bool trv_fabric_is_in(const char *address, const char *network, size_t length);
+/* Fails with a sentence that lists the interfaces of this host. */
+int trv_fabric_no_interface(const trv_fabric_t *fabric, const char *name);
+/* numbering.c: sets fabric->cable_order from the published interfaces. */
+void trv_fabric_find_order(trv_fabric_t *fabric);
 /* open.c: opens the interfaces in the bit mask. */
 int trv_fabric_open_interfaces(trv_fabric_t *fabric, unsigned which);
 /* interface.c */

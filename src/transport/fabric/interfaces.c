@@ -30,6 +30,7 @@ static void assign_interface(trv_fabric_t *fabric, int port, const char *name, s
     if (at == fabric->interfaces)
         snprintf(fabric->interface[fabric->interfaces++].name, TRV_INTERFACE_MAX, "%.*s", (int)length, name);
     fabric->map.leave[port] = (uint8_t)at;
+    fabric->named_ports |= 1u << port;
 }
 
 static int read_ports(trv_fabric_t *fabric, const char *text)
@@ -112,23 +113,42 @@ static const struct fi_info *find_named(const trv_fabric_t *fabric, const struct
     return first;
 }
 
-static int no_interface(const struct fi_info *list, const char *name)
+/* True if the text contains the word, up to a blank or comma. */
+static bool has_word(const char *text, const char *word)
 {
-    char known[256] = "";
+    const size_t length = strlen(word);
+    for (const char *at = text; *at; at += strcspn(at, " ,"), at += strspn(at, " ,"))
+        if (strcspn(at, " ,") == length && strncmp(at, word, length) == 0)
+            return true;
+    return false;
+}
+
+/* Describes the available interfaces with their networks, for error messages: "eth1 10.9.0.1/30, eth2 10.9.3.2/30". */
+static void describe_available(trv_fabric_t *fabric, const struct fi_info *list)
+{
     size_t used = 0;
-    const char *before = "";
-    for (const struct fi_info *info = list; info; info = info->next) {
-        const char *found = info->domain_attr->name;
-        if (!found || strcmp(found, before) == 0 || strstr(known, found) || used >= sizeof known ||
+    *fabric->available = '\0';
+    for (const struct fi_info *info = list; info && used < sizeof fabric->available; info = info->next) {
+        const char *name = info->domain_attr->name;
+        char address[TRV_IP_ADDRESS_MAX], device[TRV_INTERFACE_MAX], network[TRV_IP_ADDRESS_MAX + 8] = "";
+        int bits;
+        if (!name || has_word(fabric->available, name) ||
             strcmp(info->fabric_attr->prov_name, list->fabric_attr->prov_name) != 0)
             continue;
-        used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "", found);
-        before = found;
+        address_text(info, address, sizeof address);
+        if (*address && trv_address_device(address, device, &bits))
+            snprintf(network, sizeof network, " %s/%d", address, bits);
+        used += (size_t)snprintf(fabric->available + used, sizeof fabric->available - used, "%s%s%s", used ? ", " : "",
+                                 name, network);
     }
+}
+
+int trv_fabric_no_interface(const trv_fabric_t *fabric, const char *name)
+{
     return trv_fail(TRV_ERR_ARGUMENT,
-                    "TRIVANCE_PORTS: there is no active interface '%s' with an address for libfabric's provider %s; "
-                    "there are %s",
-                    name, list->fabric_attr->prov_name, known);
+                    "TRIVANCE_PORTS: there is no active interface '%s' with an address for libfabric; expected "
+                    "interfaces, addresses or networks of this host, which has %s",
+                    name, fabric->available);
 }
 
 /* ---- Queries to libfabric ---------------------------------------------------------------------------------------- */
@@ -201,33 +221,62 @@ static bool reaches_hosts(const char *provider)
 
 /* ---- Interfaces that are not assigned to ports ------------------------------------------------------------------- */
 
-/* True if the address is in the network, such as "10.1.0.0/16". */
-static bool is_in(const char *address, const char *network, size_t length)
+bool trv_fabric_is_in(const char *address, const char *network, size_t length)
 {
     uint8_t there[16], here[16];
     int family;
     const int bits = trv_ports_network(network, length, &family, there);
     if (bits < 0 || inet_pton(family, address, here) != 1)
         return false;
-    bool same = memcmp(there, here, (size_t)bits / 8) == 0;
-    if (bits % 8)
-        same = same && (there[bits / 8] ^ here[bits / 8]) >> (8 - bits % 8) == 0;
-    return same;
+    return trv_ports_same_network(there, here, bits);
+}
+
+/* The entry of the list after this one; NULL if it is the last. */
+static const char *next_entry(const char *entry)
+{
+    const char *comma = strchr(entry, ',');
+    return comma && comma[1] ? comma + 1 : NULL;
+}
+
+/* True if the entry names the interface, its device, its address or a network that has its address. */
+static bool selects(const char *entry, const struct fi_info *info)
+{
+    char name[TRV_INTERFACE_MAX], address[TRV_IP_ADDRESS_MAX];
+    const size_t length = strcspn(entry, ",");
+    snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), entry);
+    address_text(info, address, sizeof address);
+    return is_interface(info, name) || trv_fabric_is_in(address, entry, length);
 }
 
 /* True if the list contains the interface. NULL is the list of all interfaces. */
 static bool is_listed_by_user(const char *list, const struct fi_info *info)
 {
-    char address[TRV_IP_ADDRESS_MAX];
     bool listed = !list;
-    address_text(info, address, sizeof address);
-    for (const char *at = list; at && *at && !listed; at += strcspn(at, ",") + (at[strcspn(at, ",")] == ',')) {
-        const size_t length = strcspn(at, ",");
-        char name[TRV_INTERFACE_MAX];
-        snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), at);
-        listed = is_interface(info, name) || is_in(address, at, length);
-    }
+    for (const char *entry = list; entry && !listed; entry = next_entry(entry))
+        listed = selects(entry, info);
     return listed;
+}
+
+/* Notes which entries of the user's list select an interface of this host. */
+static void find_selecting(trv_fabric_t *fabric, const struct fi_info *list)
+{
+    uint32_t bit = 1;
+    for (const char *entry = fabric->options.ports; entry && bit; entry = next_entry(entry), bit <<= 1)
+        for (const struct fi_info *info = list; info; info = info->next)
+            fabric->selecting |= selects(entry, info) ? bit : 0;
+}
+
+int trv_fabric_check_list(const trv_fabric_t *fabric)
+{
+    uint32_t bit = 1;
+    char name[TRV_INTERFACE_MAX];
+    for (const char *entry = fabric->assigned ? NULL : fabric->options.ports; entry && bit;
+         entry = next_entry(entry), bit <<= 1)
+        if (!(fabric->selecting & bit)) {
+            snprintf(name, sizeof name, "%.*s", (int)strcspn(entry, ","), entry);
+            return trv_fabric_no_interface(fabric, name);
+        }
+    return TRV_OK;
 }
 
 /* True for loopback and link-local addresses. */
@@ -268,7 +317,7 @@ static int select_all(trv_fabric_t *fabric, const struct fi_info *list, const st
             (listed || !is_local_address(address)) && !is_candidate(fabric, info))
             rc = add_info(fabric, info);
     }
-    return rc == TRV_OK && fabric->interfaces == 0 ? no_interface(list, listed) : rc;
+    return rc == TRV_OK && fabric->interfaces == 0 ? trv_fabric_no_interface(fabric, listed) : rc;
 }
 
 static int select_named(trv_fabric_t *fabric, const struct fi_info *list, const struct fi_info *local, uint64_t more)
@@ -278,7 +327,7 @@ static int select_named(trv_fabric_t *fabric, const struct fi_info *list, const 
         const struct fi_info *named = find_named(fabric, list, interface->name, local);
         interface->info = named ? fi_dupinfo(named) : find_address(local, interface->name, more);
         if (!interface->info)
-            return named ? trv_fail_memory() : no_interface(list, interface->name);
+            return named ? trv_fail_memory() : trv_fabric_no_interface(fabric, interface->name);
     }
     return TRV_OK;
 }
@@ -289,7 +338,8 @@ static void find_ip_addresses(trv_fabric_t *fabric)
         trv_interface_t *interface = &fabric->interface[i];
         address_text(interface->info, interface->ip_address, sizeof interface->ip_address);
         interface->device_index = *interface->ip_address
-                                      ? trv_address_device(interface->ip_address, interface->device_name)
+                                      ? trv_address_device(interface->ip_address, interface->device_name,
+                                                           &interface->network_bits)
                                       : 0;
         if (!*interface->device_name && interface->info->nic && interface->info->nic->device_attr &&
             interface->info->nic->device_attr->name)
@@ -310,6 +360,8 @@ static int select_infos(trv_fabric_t *fabric, const struct fi_info *list, uint64
     }
     if (!fabric->assigned)
         fabric->interfaces = 0;
+    describe_available(fabric, list);
+    find_selecting(fabric, list);
     int rc = fabric->assigned ? select_named(fabric, list, local, more) : select_all(fabric, list, local, listed);
     if (rc == TRV_OK)
         find_ip_addresses(fabric);

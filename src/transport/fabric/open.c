@@ -61,7 +61,6 @@ int trv_fabric_create(trv_fabric_t **created, const trv_fabric_options_t *option
     int rc = fabric->peer && fabric->record && fabric->published && fabric->host
                  ? open_all(fabric, provider, parameters)
                  : trv_fail_memory();
-    fabric->options.provider = fabric->options.ports = fabric->options.local = NULL; /* the caller may free them */
     if (rc < 0)
         trv_fabric_close(fabric);
     else
