@@ -6,8 +6,8 @@
  * that they cannot win. The exceptions are schedules of which more than DISTINCT_RANKS_MAX ranks would have to be
  * simulated, because they have no symmetry on a large torus. bench/planner shows that these never win.
  *
- * Algorithms with a number of ports send by all, or by one, under their plain names. Where messages have overheads, fewer
- * ports can be faster, or more where a message is divided; all numbers are then considered like single schedules.
+ * Algorithms with a number of ports send by all, or by one, under their plain names. Where messages have overheads, any
+ * other number can be faster; all numbers are then considered like single schedules.
  *
  * Of several candidates with the same time, the planner chooses the one that was added first. Single schedules are
  * therefore added first. The algorithms with parameters follow from the end of the table to its start, because the more
