@@ -41,7 +41,8 @@ explorer:
 docs:
 	@scripts/dependencies.sh docs
 	@scripts/docs.sh $(BUILD)
-	@echo "$(BUILD)/docs/html/index.html, $(BUILD)/docs/man3"
+	@echo "Man pages: man -M $(BUILD)/docs trv_planner_best"
+	@echo "Site: $(BUILD)/docs/html/index.html, or, with the search, python3 -m http.server -d $(BUILD)/docs/html"
 
 # A sample of every component's tests, in minutes: both MPIs, libfabric, the tool, the simulator, the documents.
 check:

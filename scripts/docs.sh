@@ -17,7 +17,7 @@ mkdir "$work/man3"
 for page in "$work"/man/man3/*.3; do
     name=$(basename "$page")
     case $name in
-    *.h.3) cp "$page" "$work/man3/trivance_$name" ;;
+    *.h.3) sed "s|^'|\\\\&'|" "$page" > "$work/man3/trivance_$name" ;; # an apostrophe would begin a request of troff
     trv_* | TRV_[A-Z][a-z]*) sed 's|^\.so man3/|&trivance_|' "$page" > "$work/man3/$name" ;;
     esac
 done

@@ -5,6 +5,7 @@ Copies docs/ and the documents of the root folder to FOLDER/pages, and mkdocs.ym
 a page of its comments and declarations. Links to other files of the project lead to copies of them, so that the site
 is complete without the repository.
 """
+import html
 import os
 import posixpath
 import re
@@ -126,7 +127,7 @@ def prose(comment):
 def escape(line):
     """Protects what Markdown would read as formatting, except `code` and *emphasis*, and sets names as code."""
     parts = re.split(r"(`[^`]*`|(?<!\w)\*\w[\w ]*\*(?!\w))", line)
-    return "".join(part if i % 2 else NAME.sub(r"`\g<0>`", re.sub(r"[<>*\[\]|]", r"\\\g<0>", part))
+    return "".join(part if i % 2 else NAME.sub(r"`\g<0>`", re.sub(r"[*\[\]|]", r"\\\g<0>", html.escape(part, quote=False)))
                    for i, part in enumerate(parts))
 
 

@@ -39,21 +39,23 @@ static bool is_exportable(const trv_schedule_t *schedule, uint64_t bytes)
     return rc == 0;
 }
 
-/* Returns the name of the algorithm that is fastest by the cost model among those whose plans accept `bytes`, or
- * NULL. */
+/* Returns the name of the algorithm that is fastest by the cost model among those whose plans accept `bytes`; NULL if
+ * there is none that is as fast as the schedule. */
 static const char *find_alternative(const trv_schedule_t *instead_of, uint64_t bytes)
 {
     const trv_hockney_t network = TRV_HOCKNEY_PAPER;
     const trv_torus_t *torus = trv_schedule_torus(instead_of);
     const char *best = NULL;
-    double best_ns = 0;
+    double best_ns;
+    if (trv_cost_time_ns(instead_of, &network, bytes, &best_ns))
+        return NULL;
     for (int i = 0; i < trv_algorithms_count(); i++) {
         const char *name = trv_algorithm_name(trv_algorithm_at(i));
         trv_schedule_t *schedule;
         double time_ns;
         if (trv_schedule_create(&schedule, torus, name, trv_schedule_collective(instead_of)))
             continue;
-        if (trv_cost_time_ns(schedule, &network, bytes, &time_ns) == 0 && (!best || time_ns < best_ns) &&
+        if (trv_cost_time_ns(schedule, &network, bytes, &time_ns) == 0 && time_ns <= best_ns &&
             is_exportable(schedule, bytes)) {
             best = name;
             best_ns = time_ns;

@@ -69,7 +69,7 @@ static void put_message(buffer_t *buffer, int field, buffer_t *message)
 
 enum { METADATA_VERSION = 1, METADATA_ATTRIBUTE = 2 };
 enum { NODE_ID = 1, NODE_NAME = 2, NODE_TYPE = 3, NODE_DATA_DEPS = 5, NODE_DURATION_US = 7, NODE_ATTRIBUTE = 10 };
-enum { ATTRIBUTE_NAME = 1, ATTRIBUTE_INT32 = 7, ATTRIBUTE_INT64 = 9, ATTRIBUTE_STRING = 29 };
+enum { ATTRIBUTE_NAME = 1, ATTRIBUTE_INT32 = 7, ATTRIBUTE_INT64 = 9, ATTRIBUTE_BOOL = 27, ATTRIBUTE_STRING = 29 };
 enum { COMP_NODE = 4, COMM_SEND_NODE = 5, COMM_RECV_NODE = 6 };
 
 /* CollectiveCommType of a trv_collective_t */
@@ -147,6 +147,7 @@ static void put_communication(writer_t *writer, const trv_operation_t *operation
     put_attribute(writer, "comm_src", ATTRIBUTE_INT32, (uint64_t)(send ? own : peer));
     put_attribute(writer, "comm_dst", ATTRIBUTE_INT32, (uint64_t)(send ? peer : own));
     put_attribute(writer, "comm_tag", ATTRIBUTE_INT32, operation->tag);
+    put_attribute(writer, "is_cpu_op", ATTRIBUTE_BOOL, false); /* older versions of ASTRA-sim skip messages of the CPU */
 }
 
 static void write_node(void *context, const trv_operation_t *operation)

@@ -82,7 +82,8 @@ class Node:
         self.type = single["type"]
         self.duration = int(single.get("duration_micros", 0))
         self.requires = [int(value) for value in values(message, "data_deps")]
-        self.attribute = {dict(a)["name"].strip('"'): int(a[1][1]) for a in values(message, "attr")}
+        self.attribute = {dict(a)["name"].strip('"'): a[1][1] == "true" if a[1][0] == "bool_val" else int(a[1][1])
+                          for a in values(message, "attr")}
         place = re.fullmatch(r'"\w+ \d+, stream (\d+), step (\d+)"', single["name"])
         self.place = (int(place[1]), int(place[2])) if place else None
 
@@ -126,7 +127,8 @@ def check_messages(traces, schedule):
                 assert not node.attribute
                 continue
             a = node.attribute
-            assert list(a) == ["comm_type", "comm_size", "comm_src", "comm_dst", "comm_tag"], a
+            assert list(a) == ["comm_type", "comm_size", "comm_src", "comm_dst", "comm_tag", "is_cpu_op"], a
+            assert a["is_cpu_op"] is False
             assert a["comm_type"] == COMM_TYPE[schedule["collective"]]
             assert a["comm_src" if node.type == SEND else "comm_dst"] == rank
             key = a["comm_src"], a["comm_dst"], a["comm_tag"]

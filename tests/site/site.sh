@@ -17,6 +17,14 @@ echo '<p id=here><a href=none.html>1</a><a href=#there>2</a><a href=#here>3</a><
 ! python3 "$sources/tests/site/links.py" "$work" > "$work/out" || fail "links.py accepts a page with three faults"
 grep -q '1 pages, 3 links, 3 faults' "$work/out" || fail "links.py: $(cat "$work/out")"
 
+# No page has a line that troff takes for a request.
+if command -v man > /dev/null; then
+    for page in "$build"/docs/man3/*.h.3; do
+        man --warnings -E UTF-8 -l -Tutf8 "$page" 2>> "$work/warnings" > /dev/null
+    done
+    ! grep . "$work/warnings" || fail "man warns"
+fi
+
 # Every function of the headers has a man page.
 grep -ho '^TRV_API [^(]*[ *]\(trv_[a-z0-9_]*\|TRV_[A-Z][a-z_0-9]*\)(' "$sources"/include/trivance/*.h |
     sed 's/.*[ *]\([A-Za-z_0-9]*\)($/\1/' | sort -u > "$work/functions"

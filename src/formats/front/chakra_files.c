@@ -37,7 +37,8 @@ static void files_name(files_t *files, int number)
 static int files_create(files_t *files, const char *prefix, int ranks)
 {
     const size_t length = strlen(prefix), size = length + 32;
-    if (length == 0 || prefix[length - 1] == '/')
+    const char *slash = strrchr(prefix, '/'), *name = slash ? slash + 1 : prefix;
+    if (!*name || strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strncmp(prefix, "/dev/", 5) == 0)
         return trv_fail(TRV_ERR_ARGUMENT,
                         "'%.200s' does not end with the beginning of a file name; expected, for example, traces/ring",
                         prefix);

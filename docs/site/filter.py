@@ -1,0 +1,25 @@
+#!/usr/bin/env python3
+"""Marks the comments of a public header for Doxygen, which prints the result: filter.py HEADER
+
+A comment before several declarations describes them all. In the header that is the rule; Doxygen needs a group.
+"""
+import re
+import sys
+
+DECLARATIONS = re.compile(r"^(/\*(?! -)(?:(?!\*/).)*\*/)\n((?:TRV_API [^;{]*;[^\n]*\n){2,})", re.M | re.S)
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        text = file.read().replace("@", "\\@")
+    first = text.index("*/") + 2
+    about, text = "/** @file" + text[2:first], text[first:]
+    text = DECLARATIONS.sub(r"/*@{*/\n\1\n\2/*@}*/\n", text)
+    text = re.sub(r"^/\*(?= |@)(?! -)", "/**", text, flags=re.M)         # before a declaration
+    text = re.sub(r"^( +)/\* ", r"\1/** ", text, flags=re.M)              # before a member
+    text = re.sub(r"(?<=[;,(\w\")]) +/\* ", " /**< ", text)               # behind one
+    sys.stdout.write(about + text)
+
+
+if __name__ == "__main__":
+    main()
