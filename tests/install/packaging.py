@@ -60,19 +60,21 @@ def import_recipe():
             return self.define(name, self.spec.satisfies(f"+{variant}"))
 
     module = types.ModuleType("spack.package")
-    for name in ("license", "version", "variant", "depends_on", "requires", "conflicts", "generator"):
+    for name in ("license", "version", "variant", "depends_on", "requires", "conflicts"):
         setattr(module, name, directive(name))
     cmake = types.ModuleType("spack_repo.builtin.build_systems.cmake")
-    cmake.CMakePackage = CMakePackage
+    cmake.CMakePackage, cmake.generator = CMakePackage, directive("generator")
     for name in ("spack", "spack_repo", "spack_repo.builtin", "spack_repo.builtin.build_systems"):
         sys.modules[name] = types.ModuleType(name)
     sys.modules.update({"spack.package": module, "spack_repo.builtin.build_systems.cmake": cmake})
     names = {"__name__": "recipe"}
-    exec(compile(read("packaging/spack/packages/trivance/package.py"), "package.py", "exec"), names)
+    exec(compile(read("packaging/spack_repo/trivance/packages/trivance/package.py"), "package.py", "exec"), names)
     return names["Trivance"], called
 
 
 def check_spack():
+    # Spack reads repositories of this form from a folder that ends with spack_repo/ and their namespace.
+    assert "namespace: trivance" in read("packaging/spack_repo/trivance/repo.yaml")
     recipe, called = import_recipe()
     assert [words[0] for words, _ in called["version"]] == [VERSION], "the recipe has another version"
     assert recipe.url.endswith(f"/trivance-{VERSION}.tar.gz")

@@ -1,12 +1,12 @@
 """A recipe for Spack 1.0 and later. It is imported by a test, against a stub of Spack, but was not run with Spack.
 
     make dist                                        # trivance-0.3.0.tar.gz, in the current folder
-    spack repo add packaging/spack
-    spack install --no-checksum trivance +ofi        # in the folder of the archive
+    spack repo add packaging/spack_repo/trivance
+    spack install --no-checksum trivance             # in the folder of the archive
 """
 import os
 
-from spack_repo.builtin.build_systems.cmake import CMakePackage
+from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
 
 from spack.package import *
 
@@ -26,7 +26,6 @@ class Trivance(CMakePackage):
 
     variant("tool", default=True, description="The tool, files and drawings; off: the core, which needs only libc")
     variant("mpi", default=True, when="+tool", description="The MPI layer, for Open MPI or MPICH")
-    variant("ofi", default=False, when="+tool", description="libtrivance_net and interfaces by port, with libfabric")
 
     depends_on("c", type="build")
     depends_on("cmake@3.18:", type="build")
@@ -34,8 +33,8 @@ class Trivance(CMakePackage):
     depends_on("pkgconfig", type="build", when="+tool")
     depends_on("jansson", when="+tool")
     depends_on("mpi", when="+mpi")
-    depends_on("libfabric@1.14:", when="+ofi")
-    depends_on("hwloc@2:", when="+ofi")
+    depends_on("libfabric@1.14:", when="+tool")
+    depends_on("hwloc@2:", when="+tool")
     depends_on("python@3.10:", type=("build", "run"), when="+tool")
 
     requires("^[virtuals=mpi] openmpi", "^[virtuals=mpi] mpich", policy="one_of", when="+mpi",
