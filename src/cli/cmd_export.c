@@ -196,7 +196,8 @@ static int run(options_t *options)
     return rc;
 }
 
-/* Times are whole numbers of ns (in Chakra of us, which its writer checks), but conversion from a unit may round: 2.3us are 2299.9999999999995 ns. */
+/* Times are whole numbers of ns (in Chakra of us, which its writer checks), but conversion from a unit may round: 2.3us
+ * are 2299.9999999999995 ns. */
 static int read_alpha(const char *text, double *alpha_ns)
 {
     double value = 0;

@@ -147,7 +147,8 @@ static void put_communication(writer_t *writer, const trv_operation_t *operation
     put_attribute(writer, "comm_src", ATTRIBUTE_INT32, (uint64_t)(send ? own : peer));
     put_attribute(writer, "comm_dst", ATTRIBUTE_INT32, (uint64_t)(send ? peer : own));
     put_attribute(writer, "comm_tag", ATTRIBUTE_INT32, operation->tag);
-    put_attribute(writer, "is_cpu_op", ATTRIBUTE_BOOL, false); /* older versions of ASTRA-sim skip messages of the CPU */
+    put_attribute(writer, "is_cpu_op", ATTRIBUTE_BOOL,
+                  false); /* older versions of ASTRA-sim skip messages of the CPU */
 }
 
 static void write_node(void *context, const trv_operation_t *operation)

@@ -444,6 +444,11 @@ static void release(lowering_t *l)
     free(l->unit);
 }
 
+int64_t trv_lower_chunks(const trv_schedule_t *schedule)
+{
+    return trv_schedule_streams(schedule) * trv_schedule_units(schedule);
+}
+
 int trv_lower(const trv_schedule_t *schedule, bool one_sided, trv_lowered_t *lowered)
 {
     lowering_t l = {.schedule = schedule,
@@ -459,7 +464,7 @@ int trv_lower(const trv_schedule_t *schedule, bool one_sided, trv_lowered_t *low
     int rc = check(schedule);
     if (rc)
         return rc;
-    lowered->chunks = lowered->streams * l.units;
+    lowered->chunks = trv_lower_chunks(schedule);
     lowered->input = lowered->chunks / (trv_collective_shape(collective)->before == TRV_EVERY_RANK ? 1 : l.ranks);
     lowered->output = lowered->chunks / (trv_collective_shape(collective)->after == TRV_EVERY_RANK ? 1 : l.ranks);
     rc = allocate(&l);

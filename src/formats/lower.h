@@ -50,6 +50,12 @@ typedef struct trv_lowered {
     int64_t capacity;
 } trv_lowered_t;
 
+/* The chunks of a schedule's vector: as many as all streams together have units. */
+int64_t trv_lower_chunks(const trv_schedule_t *schedule);
+
+/* Bytes of the smallest chunk of MSCCL++: sizes of vectors are multiples of it times the chunks. */
+enum { TRV_MSCCLPP_ALIGNMENT = 16 };
+
 /* Lowers a schedule. TRV_ERR_UNSUPPORTED if it is too large or not exact; TRV_ERR_INVALID if a message lacks its
  * send or its receive. */
 int trv_lower(const trv_schedule_t *schedule, bool one_sided, trv_lowered_t *lowered);

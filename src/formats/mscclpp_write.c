@@ -25,7 +25,6 @@
 #define CHANNELS_MAX 16 /* of a threadblock; remote buffers likewise */
 #define PER_OP_MAX   8  /* channels or buffers in one operation */
 #define BARRIERS_MAX 16
-#define ALIGNMENT    16 /* bytes of the smallest chunk; sizes are multiples of it times the number of chunks */
 /* Operations of a segment besides its steps: two barriers, the entry handshake and a nop. */
 #define FRAME_OPS (2 + 2 * (CHANNELS_MAX / PER_OP_MAX) + 1)
 
@@ -428,8 +427,9 @@ static int write_plan(writer_t *w, FILE *out)
                              trv_plain_name(w->schedule, name), "collective",
                              collective[trv_schedule_collective(w->schedule)], "protocol", "Simple", "inplace", 1,
                              "reuse_resources", 0, "gpus", gpus, "num_threads_per_block", 1024,
-                             "use_double_scratch_buffer", 0, "buffer_alignment", ALIGNMENT, "min_message_size",
-                             (json_int_t)(ALIGNMENT * w->lowered.chunks), "max_message_size", (json_int_t)INT64_MAX);
+                             "use_double_scratch_buffer", 0, "buffer_alignment", TRV_MSCCLPP_ALIGNMENT,
+                             "min_message_size", (json_int_t)(TRV_MSCCLPP_ALIGNMENT * w->lowered.chunks),
+                             "max_message_size", (json_int_t)INT64_MAX);
     int rc = plan && !w->failed ? TRV_OK : trv_fail_memory();
     if (!rc)
         json_dumpf(plan, out, JSON_INDENT(1));

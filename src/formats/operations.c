@@ -66,7 +66,7 @@ int trv_operations_create(trv_operations_t *operations, const trv_schedule_t *sc
                 messages += operations->step.sends + operations->step.receives;
                 if (messages > MESSAGES_MAX)
                     rc = trv_fail(TRV_ERR_UNSUPPORTED,
-                                  "the schedule has too many messages for a program: at most 2^26 are written");
+                                  "the schedule has too many messages for this format: at most 2^26 are written");
             }
     }
     operations->tags = (uint64_t)streams * (uint64_t)steps * (uint64_t)operations->multiplicity;
@@ -79,7 +79,7 @@ void trv_operations_clear(trv_operations_t *operations) { trv_step_clear(&operat
 
 typedef struct visit {
     trv_operations_t *operations;
-    void (*put)(void *context, const trv_operation_t *operation);
+    void (*function)(void *context, const trv_operation_t *operation);
     void *context;
     int stream;
     uint32_t number; /* of the next operation */
@@ -95,15 +95,15 @@ static void visit_messages(visit_t *visit, int step, trv_operation_kind_t kind, 
     const uint64_t tag = ((uint64_t)visit->stream * (uint64_t)trv_schedule_steps(schedule) + (uint64_t)step) *
                          (uint64_t)operations->multiplicity;
     for (int i = 0; i < count; i++)
-        visit->put(visit->context,
-                   &(trv_operation_t){
-                       .id = {kind, step, i, visit->number++},
-                       .stream = visit->stream,
-                       .message = &list[i],
-                       .amount = trv_message_bytes(schedule, visit->stream, &list[i], operations->vector_bytes),
-                       .tag = tag + (uint64_t)count_with_peer(list, i, list[i].peer),
-                       .required = required,
-                   });
+        visit->function(visit->context,
+                        &(trv_operation_t){
+                            .id = {kind, step, i, visit->number++},
+                            .stream = visit->stream,
+                            .message = &list[i],
+                            .amount = trv_message_bytes(schedule, visit->stream, &list[i], operations->vector_bytes),
+                            .tag = tag + (uint64_t)count_with_peer(list, i, list[i].peer),
+                            .required = required,
+                        });
 }
 
 /* `previous` becomes the group of the step's messages. */
@@ -113,12 +113,12 @@ static void visit_step(visit_t *visit, int step, trv_operation_group_t *previous
     trv_operation_group_t required = *previous;
     if (operations->alpha_ns > 0) {
         required = (trv_operation_group_t){step, 1, 0, 0, visit->number};
-        visit->put(visit->context, &(trv_operation_t){
-                                       .id = {TRV_OPERATION_CALCULATE, step, 0, visit->number++},
-                                       .stream = visit->stream,
-                                       .amount = operations->alpha_ns,
-                                       .required = previous,
-                                   });
+        visit->function(visit->context, &(trv_operation_t){
+                                            .id = {TRV_OPERATION_CALCULATE, step, 0, visit->number++},
+                                            .stream = visit->stream,
+                                            .amount = operations->alpha_ns,
+                                            .required = previous,
+                                        });
     }
     *previous = (trv_operation_group_t){step, 0, operations->step.sends, operations->step.receives, visit->number};
     visit_messages(visit, step, TRV_OPERATION_SEND, &required);
@@ -126,10 +126,10 @@ static void visit_step(visit_t *visit, int step, trv_operation_group_t *previous
 }
 
 int trv_operations_rank(trv_operations_t *operations, int rank,
-                        void (*put)(void *context, const trv_operation_t *operation), void *context)
+                        void (*function)(void *context, const trv_operation_t *operation), void *context)
 {
     const trv_schedule_t *schedule = operations->schedule;
-    visit_t visit = {operations, put, context, 0, 0};
+    visit_t visit = {operations, function, context, 0, 0};
     int rc = TRV_OK;
     for (; visit.stream < trv_schedule_streams(schedule) && !rc; visit.stream++) {
         trv_operation_group_t previous = {0};

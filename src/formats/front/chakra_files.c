@@ -1,6 +1,6 @@
 /*
  * The files of a Chakra export, PREFIX.<rank>.et. They are written into a temporary folder beside them, PREFIX.XXXXXX,
- * and renamed when all are complete, so that a failure leaves none of them and loses no older ones.
+ * and renamed when all are complete, so that a failure leaves none of them; older ones are lost only if a rename fails.
  */
 #include <trivance/formats.h>
 
