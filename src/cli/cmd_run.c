@@ -206,12 +206,12 @@ static int find_mpi(const char *command, char **words, int count, const char *gi
     if (given && linked && strcmp(given, linked) != 0)
         return cli_bad(command, "--mpi=%s, and %.200s is linked with %s; leave --mpi out", given, program,
                        cli_mpi_title(linked));
-    if (given && start->launcher && !cli_mpi_is_started_by(given, start->launcher))
+    if (given && start->launcher && !cli_launcher_starts(start->launcher, given))
         return cli_bad(command,
                        "--mpi=%s, and %.200s is the launcher of %s; leave --mpi out, or start it with the "
                        "launcher of its own MPI",
                        given, words[0], cli_mpi_title(start->launcher));
-    if (!given && start->launcher && linked && !cli_mpi_is_started_by(linked, start->launcher))
+    if (!given && start->launcher && linked && !cli_launcher_starts(start->launcher, linked))
         return cli_bad(command,
                        "%.200s is linked with %s, and %.200s is the launcher of %s; start it with the "
                        "launcher of its own MPI",

@@ -35,10 +35,10 @@ static const char *mpi_of_program(const char *path)
         return NULL;
     char *needed = cli_program_output(command, OUTPUT_MAX, TIMEOUT_S);
     const char *mpi = !needed                            ? NULL
+                      : strstr(needed, "libmpi_abi.so.") ? CLI_MPI_ABI /* which may need another one */
                       : strstr(needed, "libmpi.so.40")   ? "openmpi"
                       : strstr(needed, "libmpich.so.12") ? "mpich"
                       : strstr(needed, "libmpi.so.12")   ? "mpich"
-                      : strstr(needed, "libmpi_abi.so.") ? CLI_MPI_ABI
                                                          : NULL;
     free(needed);
     return mpi;
@@ -162,12 +162,12 @@ bool cli_exceeds_cores(char **words, int count)
     return ranks > cores();
 }
 
-bool cli_mpi_is_started_by(const char *program_mpi, const char *launcher_mpi)
+bool cli_launcher_starts(const char *launcher_mpi, const char *program_mpi)
 {
     return strcmp(program_mpi, CLI_MPI_ABI) == 0 || strcmp(program_mpi, launcher_mpi) == 0;
 }
 
 const char *cli_mpi_title(const char *mpi)
 {
-    return strcmp(mpi, "openmpi") == 0 ? "Open MPI" : strcmp(mpi, "mpich") == 0 ? "MPICH" : "the MPI ABI";
+    return strcmp(mpi, "openmpi") == 0 ? "Open MPI" : strcmp(mpi, "mpich") == 0 ? "MPICH" : "the standard ABI of MPI";
 }

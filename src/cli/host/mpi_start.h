@@ -25,9 +25,9 @@ bool cli_exceeds_cores(char **words, int count);
 #define CLI_MPI_ABI "abi"
 
 /* Whether a launcher of one MPI starts programs of another. */
-bool cli_mpi_is_started_by(const char *program_mpi, const char *launcher_mpi);
+bool cli_launcher_starts(const char *launcher_mpi, const char *program_mpi);
 
-/* "Open MPI", "MPICH" or "the MPI ABI", for messages. */
+/* "Open MPI", "MPICH" or "the standard ABI of MPI", for messages. */
 const char *cli_mpi_title(const char *mpi);
 
 #endif

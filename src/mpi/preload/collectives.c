@@ -20,19 +20,19 @@
 #include "mpi/settings/job_settings.h"
 
 /* The interface of an MPI library: constants and handles differ between them. */
-typedef struct flavour {
+typedef struct mpi_interface {
     const char *title, *library; /* the preload library for it */
-} flavour_t;
-static const flavour_t openmpi = {"Open MPI", "libtrivance_pmpi_openmpi.so"};
-static const flavour_t mpich = {"MPICH", "libtrivance_pmpi_mpich.so"};
-static const flavour_t abi = {"the standard ABI of MPI", "libtrivance_pmpi_abi.so"};
+} mpi_interface_t;
+static const mpi_interface_t openmpi = {"Open MPI", "libtrivance_pmpi_openmpi.so"};
+static const mpi_interface_t mpich = {"MPICH", "libtrivance_pmpi_mpich.so"};
+static const mpi_interface_t abi = {"the standard ABI of MPI", "libtrivance_pmpi_abi.so"};
 
 #if defined(OPEN_MPI)
-static const flavour_t *const own = &openmpi;
+static const mpi_interface_t *const own = &openmpi;
 #elif defined(MPICH)
-static const flavour_t *const own = &mpich;
+static const mpi_interface_t *const own = &mpich;
 #else
-static const flavour_t *const own = &abi;
+static const mpi_interface_t *const own = &abi;
 #endif
 
 /* Ends a program that is linked with an MPI library of another interface, because its first MPI call would crash. Does
@@ -45,9 +45,9 @@ __attribute__((constructor)) static void check_mpi_library(void)
         library = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
     if (!library)
         return;
-    const flavour_t *found = strstr(info.dli_fname, "libmpi_abi.so") ? &abi
-                             : dlsym(library, "ompi_mpi_comm_world") ? &openmpi
-                                                                     : &mpich;
+    const mpi_interface_t *found = strstr(info.dli_fname, "libmpi_abi.so") ? &abi
+                                   : dlsym(library, "ompi_mpi_comm_world") ? &openmpi
+                                                                           : &mpich;
     dlclose(library);
     if (found == own)
         return;

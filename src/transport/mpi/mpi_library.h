@@ -1,5 +1,6 @@
 /*
- * Which MPI library the process uses, where the libraries differ. A library's own header tells; with the header of the
+ * Which MPI library the process uses, where the libraries differ. The headers of Open MPI and
+ * MPICH define a macro; with the header of the
  * standard ABI (MPI 5) it is any library that supports the ABI, which is asked at run time.
  */
 #ifndef TRIVANCE_TRANSPORT_MPI_MPI_LIBRARY_H
