@@ -123,6 +123,8 @@ static void test_parameters(void **state)
                  {"4x4", "scatter-allgather:binomial+swing-b", TRV_REDUCE, TRV_REDUCE},
                  {"2x3x2", "scatter-allgather:bucket", TRV_BROADCAST, TRV_REDUCE},
                  {"8x8", "star-tree:4", TRV_BROADCAST, TRV_ALLTOALL},
+                 {"7x6", "linear:3", TRV_BROADCAST, TRV_ALLTOALL},
+                 {"3x5m", "linear:1024", TRV_BROADCAST, TRV_ALLTOALL},
                  {"2x5mx2", "balanced-paths:3", TRV_SCATTER, TRV_GATHER}};
     (void)state;
     for (int i = 0; i < COUNT(cases); i++)

@@ -32,8 +32,8 @@ int trv_name_split(const char *name, char base[TRV_FULL_NAME_MAX], double *avoid
     return TRV_OK;
 }
 
-/* Calls the algorithm's `create`. Whether the torus is supported is asked only for names without parameters: others may
- * be possible where the algorithm's own choice of them is not. */
+/* Calls the algorithm's `create`. Names with parameters are checked by `create` only, except for the collective,
+ * because a parameter may make a torus possible that the default does not. */
 static int schedule_fill(trv_schedule_t *schedule, const trv_algorithm_t *algorithm)
 {
     const char *colon = strchr(schedule->name, ':');

@@ -2,8 +2,8 @@
  * Linear: the root sends to every other rank directly; in an all-to-all every rank does, which is the direct algorithm.
  *
  * Ranks are distributed over the ports whose routes are shortest, the farthest first, because their messages travel
- * longest. A step sends at most one message by each port, or the number in the name, linear[:MESSAGES], where a step
- * takes longer than a message's overhead. A block travels the shortest way only once: an all-to-all of long blocks
+ * longest. A step sends at most one message by each port; those of linear:8 send up to 8, which is faster if alpha exceeds
+ * the overhead of a message. A block travels the shortest way only once: an all-to-all of long blocks
  * reaches the limit of the links. Rings with an even number of ranks have a mirrored stream, because the rank on the
  * opposite side can be reached both ways.
  * Streams: 1, or 2.   Steps: about (n-1) / (2D MESSAGES).   Exact: yes.   Symmetry: translation (all-to-all).
@@ -18,8 +18,8 @@
 #include "base/error.h"
 #include "torus/torus.h"
 
-#define MESSAGES_MAX 1024 /* per port and step */
-#define OFFERED_MAX  32   /* of candidates */
+#define MESSAGES_MAX  1024 /* per port and step */
+#define CANDIDATE_MAX 32   /* of these, in candidates */
 
 typedef struct target {
     int rank, hops, port;
@@ -43,7 +43,8 @@ static int read_messages(const char *text, int *messages)
     return TRV_OK;
 }
 
-/* The port along dimension `d` by which the shortest route from the root leaves; -1 if the rank does not differ. */
+/* The port along dimension `d` by which the shortest route from the root leaves; -1 if the rank has
+ * the root's coordinate. */
 static int port_of(const trv_schedule_t *schedule, int rank, int d, bool mirrored, int *hops)
 {
     const trv_torus_t *torus = &schedule->torus;
@@ -136,7 +137,9 @@ static int linear_full_name(const char *parameters, const trv_torus_t *torus, tr
     (void)torus;
     (void)collective;
     const int rc = read_messages(parameters, &messages);
-    return rc ? rc : snprintf(text, size, messages == 1 ? "linear" : "linear:%d", messages);
+    if (rc)
+        return rc;
+    return messages == 1 ? snprintf(text, size, "linear") : snprintf(text, size, "linear:%d", messages);
 }
 
 /* In an all-to-all a step waits for the messages of the previous one, so several messages per port and step are
@@ -147,7 +150,7 @@ static int linear_candidates(const trv_collector_t *collector)
     int rc = TRV_OK;
     if (!collector->messages_cost || collector->collective != TRV_ALLTOALL)
         return TRV_OK;
-    for (int messages = 2; messages < 2 * by_port && messages <= OFFERED_MAX && !rc; messages *= 2) {
+    for (int messages = 2; messages < 2 * by_port && messages <= CANDIDATE_MAX && !rc; messages *= 2) {
         char name[TRV_ALGORITHM_NAME_MAX];
         snprintf(name, sizeof name, "linear:%d", messages);
         rc = collector->add(collector->list, name, NULL, false);

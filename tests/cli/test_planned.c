@@ -328,6 +328,24 @@ static void test_why_distant_networks(void **state)
     json_decref(tool_json("plan 8 --why --bandwidth=1Kb/s -f json")); /* no network is slower */
 }
 
+/* Several messages per port and step are considered if messages have an overhead, and are faster if it is small. */
+static void test_direct_all_to_all(void **state)
+{
+    static const struct {
+        const char *options, *plan;
+    } network[] = {{"", "trivance-tree"},
+                   {" --message-overhead=36us", "linear:4"},
+                   {" --message-overhead=5ms", "trivance-tree"}};
+    char line[160], plan[64];
+    (void)state;
+    for (size_t i = 0; i < sizeof network / sizeof network[0]; i++) {
+        snprintf(line, sizeof line, "9 -c alltoall -b 64K --bandwidth=50Mb/s --link-latency=2ms --alpha=300us%s",
+                 network[i].options);
+        plan_of(line, plan);
+        assert_string_equal(plan, network[i].plan);
+    }
+}
+
 static void test_bad_input(void **state)
 {
     static const struct {
@@ -338,6 +356,9 @@ static void test_bad_input(void **state)
         {"verify 8x8 -a hybrid:5", "5"},
         {"cost 8x8 -a hybrid:5", "5"},
         {"plan 8x8 -a hybrid:4x", "hybrid"},
+        {"simulate 9 -c broadcast -a balanced-paths:8", "does not support Broadcast"},
+        {"verify 9 -c alltoall -a linear:0", "'0' is not a number of messages per port and step from 1 to 1024"},
+        {"plan 9 -c alltoall -a linear:1025", "from 1 to 1024; for example linear:8"},
         {"plan 8x8 -a hybrid:4:blue", "blue"},
         {"plan 8x8 -a planned:4", "planned takes no parameters"},
         {"plan 8x8 -a plannd", "did you mean planned?"},
@@ -407,6 +428,7 @@ int main(void)
         cmocka_unit_test(test_all_sizes),
         cmocka_unit_test(test_why),
         cmocka_unit_test(test_why_distant_networks),
+        cmocka_unit_test(test_direct_all_to_all),
         cmocka_unit_test(test_bad_input),
         cmocka_unit_test(test_long_schedule),
     };
