@@ -10,7 +10,7 @@ trap 'rm -rf "$work"' EXIT
 python3 docs/site/pages.py . "$work"
 (cd "$work" && mkdocs build --strict --quiet) # a warning is an error
 
-{ cat docs/site/Doxyfile; echo "OUTPUT_DIRECTORY = $work"; } | doxygen -
+{ cat docs/site/Doxyfile; echo "OUTPUT_DIRECTORY = \"$work\""; } | doxygen -
 # Doxygen names the page of a header torus.h(3), and adds a link to it for every name in the header, of which those of
 # functions and types are kept.
 mkdir "$work/man3"

@@ -116,7 +116,8 @@ def prose(comment):
     lines = [re.sub(r"^\s*(/\*+|\*(?!/))? ?", "", re.sub(r"\s*\*/\s*$", "", line)) for line in comment.splitlines()]
     text, code = [], False
     for line in lines:
-        indented = line.startswith("  ") and not code and (not text or not text[-1]) or (code and (line.startswith("  ") or not line))
+        after_gap = not text or not text[-1]
+        indented = (code and not line) or (line.startswith("  ") and (code or after_gap))
         if indented != code:
             text.append("```text" if indented else "```")
         code = indented
@@ -127,8 +128,9 @@ def prose(comment):
 def escape(line):
     """Protects what Markdown would read as formatting, except `code` and *emphasis*, and sets names as code."""
     parts = re.split(r"(`[^`]*`|(?<!\w)\*\w[\w ]*\*(?!\w))", line)
-    return "".join(part if i % 2 else NAME.sub(r"`\g<0>`", re.sub(r"[*\[\]|]", r"\\\g<0>", html.escape(part, quote=False)))
-                   for i, part in enumerate(parts))
+    for i in range(0, len(parts), 2):
+        parts[i] = NAME.sub(r"`\g<0>`", re.sub(r"[*\[\]|]", r"\\\g<0>", html.escape(parts[i], quote=False)))
+    return "".join(parts)
 
 
 def header_page(name, text):
@@ -166,8 +168,13 @@ def main():
     for page in sorted(os.listdir(site.pages)):
         if page.endswith(".md") and not re.search(rf": {re.escape(page)}$", settings, re.M):
             raise SystemExit(f"pages.py: docs/site/mkdocs.yml has no entry for {page}")
+    navigation = "C interface:" + "".join(f"\n      - {entry}" for entry in entries)
+    settings, places = re.subn(r"C interface: \[\].*", navigation, settings)
+    if places != 1:
+        raise SystemExit("pages.py: docs/site/mkdocs.yml has no place for the pages of the headers")
     with open(os.path.join(folder, "mkdocs.yml"), "w", encoding="utf-8") as file:
-        file.write(re.sub(r"C interface: \[\].*", "C interface:" + "".join(f"\n      - {entry}" for entry in entries), settings))
+        file.write(settings)
+
 
 
 if __name__ == "__main__":

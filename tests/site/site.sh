@@ -2,7 +2,7 @@
 # Builds the documentation site and the man pages of the C interface, and checks them. Exit status 77, skipped with the
 # reason, if a program is missing. Usage: site.sh SOURCES BUILD
 set -eu
-sources=$1 build=$2
+sources=$1 build=$2/tests/site # not what `make install` would install
 for program in mkdocs doxygen; do
     command -v $program > /dev/null || { echo "skipped: $program is not installed; scripts/dependencies.sh docs installs it"; exit 77; }
 done
