@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import json
 import pathlib
-from typing import Any, Dict
+from typing import Any, Dict, Set, Tuple
 
 from . import _library as L
 
@@ -34,19 +34,33 @@ def _option(key: str, text: str) -> Dict[str, Any]:
     return {key.replace("-", "_"): text}
 
 
-def read_profile(name: str) -> Dict[str, Any]:
-    """The parameters of a profile as arguments of `Network`."""
+def _read(name: str) -> Tuple[Dict[str, Any], Set[str]]:
+    """The parameters of a profile as arguments of `Network`, and the names of those that are fitted, as their sources say."""
     path = pathlib.Path(name) if set("/.") & set(name) else _FOLDER / f"{name}.json"
     try:
         profile = json.loads(path.read_text(encoding="utf-8"))
         if profile["format"] != FORMAT:
             raise ValueError(f'its format is not "{FORMAT}"')
         arguments: Dict[str, Any] = {}
+        fitted = set()
         for key, entry in profile["parameters"].items():
-            arguments.update(_option(key, entry["value"]))
+            own = _option(key, entry["value"])
+            arguments.update(own)
+            if entry["source"].startswith("fitted"):
+                fitted.update(own)
     except OSError:
         raise L.ArgumentError(f"there is no network {name!r}; expected one of {', '.join(profiles())}, or the path of a file, "
                               "for example './mine.json'") from None
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise L.ArgumentError(f"{path}: this is not a profile of a network, as profiles/paper.json is: {error}") from None
-    return arguments
+    return arguments, fitted
+
+
+def read_profile(name: str) -> Dict[str, Any]:
+    """The parameters of a profile as arguments of `Network`."""
+    return _read(name)[0]
+
+
+def fitted_parameters(name: str) -> Set[str]:
+    """The arguments of `Network` whose values in a profile are fitted to measurements, as their sources say."""
+    return _read(name)[1]

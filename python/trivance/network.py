@@ -294,7 +294,7 @@ class Network:
         ----------
         torus : Torus, str, int or sequence of int
         profile : str
-            ``"paper"``, ``"tofu-d"`` or the path of a file, which has a slash or a dot (``"./mine.json"``).
+            ``"paper"``, ``"tofu-d"``, ``"tofu-d-fjmpi"`` or the path of a file, which has a slash or a dot (``"./mine.json"``).
         changes
             Parameters of `Network`, which replace those of the profile.
         """

@@ -58,7 +58,7 @@ static void test_bad_input(void **state)
         {"9 --gamma-start=1", "is not a time"},
         {"9 --gamma-small=1", "is not a time"},
         {"9 --injection=1", "is not a rate"},
-        {"9 --network=tofu", "there is no network 'tofu'; expected one of paper, tofu-d, or the path of a file"},
+        {"9 --network=tofu", "there is no network 'tofu'; expected one of paper, tofu-d-fjmpi, tofu-d, or the path of a file"},
         {"9 --network=./none.json", "none.json"},
         {"9 --packet=100", "from 256 bytes to 1 MiB"},
         {"9 --packet=2M", "from 256 bytes to 1 MiB"},

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import trivance as tv
+from trivance._profiles import fitted_parameters
 from trivance.validation import model, plans, report, rows
 
 ROWS = list(rows.read())
@@ -25,7 +26,7 @@ def test_rows():
 def test_schedules():
     """Every schedule of a row exists, and is exact; rows with more ports than the torus have none."""
     for name, shape, collective in {(rows.schedule_of(row), row.shape, rows.collective_of(row)) for row in ROWS
-                                    if rows.schedule_of(row) and row.shape != "64x64"}:
+                                    if rows.schedule_of(row) not in (None, rows.TREES) and row.shape != "64x64"}:
         assert tv.Schedule(name, shape, collective).verify(), (name, shape, collective)
     assert all(rows.schedule_of(row) is None for row in chosen(shape="64x64", ports=6))
 
@@ -35,6 +36,27 @@ def test_one_port():
     some = chosen(collective="allreduce", shape="4x4x4", library="utofu", algorithm="bine-l", ports=1)
     errors = sorted(abs(time / row.median - 1) for row, time in zip(some, model.predict_all(some, "tofu-d", 8)))
     assert len(errors) == 10 and errors[-1] < 0.34 and errors[5] < 0.15, errors
+
+
+def test_trees():
+    """An AllReduce by trees takes the time of a reduce and of a broadcast; as many trees leave the root; others have no schedule."""
+    for shape, trees in (("2x2x2", 3), ("4x4x4", 3), ("4x4x4", 6)):
+        some = chosen(library="fjmpi", shape=shape, algorithm=f"trix{trees}", size=8 << 20)
+        network = tv.Network(shape, cuts=rows.cuts_of(some[0]))
+        assert tv.Schedule("disjoint-trees:1:1", network, "broadcast").streams == trees
+        parts = chosen(library="fjmpi", shape=shape, algorithm=f"trinaryx{trees}", size=8 << 20)
+        assert sorted(row.collective for row in parts) == ["bcast", "reduce"]
+        assert model.predict(some[0], "tofu-d-fjmpi") == pytest.approx(sum(model.predict_all(parts, "tofu-d-fjmpi")))
+    assert {row.shape for row in ROWS if rows.trees_of(row) == 6 and rows.schedule_of(row)} == {"4x4x4"}
+
+
+def test_fitted():
+    """Only parameters that a profile calls fitted are fitted, and only to Recursive Doubling on two shapes."""
+    assert fitted_parameters("tofu-d-fjmpi") == fitted_parameters("tofu-d") - {"message_overhead", "part_overhead"}
+    assert {row.shape for row in ROWS if rows.is_fitted(row)} == {"4x4x4", "64x64"}
+    some = chosen(library="fjmpi", shape="4x4x4", algorithm="recursive_doubling")
+    errors = sorted(abs(time / row.median - 1) for row, time in zip(some, model.predict_all(some, "tofu-d-fjmpi", 8)))
+    assert errors[5] < 0.05, errors
 
 
 def test_extrapolation():
@@ -48,7 +70,7 @@ def test_command(tmp_path):
     """Tables and plots of the smallest shape."""
     arguments = ["--ranks=8", "-o", str(tmp_path), *([] if _has_matplotlib() else ["--no-plots"])]
     done = subprocess.run([sys.executable, "-m", "trivance.validation", *arguments], capture_output=True, text=True, check=True)
-    assert "| AllReduce, all predicted | large, from 8 MiB |" in done.stdout and "% correctly" in done.stdout
+    assert "| utofu | AllReduce, all predicted | large, from 8 MiB |" in done.stdout and "| fjmpi | AllReduce, 3 trees |" in done.stdout and "% correctly" in done.stdout
     assert {"rows.csv", "summary.md"} <= {path.name for path in tmp_path.iterdir()}
     assert len((tmp_path / "rows.csv").read_text().splitlines()) > 100
 
@@ -86,7 +108,7 @@ def test_fit(capsys):
 
 def test_profiles(tmp_path):
     """Profiles are complete, each value has a source, and a file is read as those of the package."""
-    assert list(tv.profiles()) == ["paper", "tofu-d"]
+    assert list(tv.profiles()) == ["paper", "tofu-d-fjmpi", "tofu-d"]
     assert tv.Network.from_profile("8x8", "paper") == tv.Network("8x8")
     network = tv.Network.from_profile("8x8", "tofu-d", alpha="1us")
     assert network == tv.Network.from_profile("8x8", "tofu-d").replace(alpha=1e-6)
@@ -96,7 +118,7 @@ def test_profiles(tmp_path):
         "jitter": {"value": "10%", "source": "x"}, "shared-paths": {"value": "0:1", "source": "x"}}}))
     assert tv.Network.from_profile("8x8", str(own)) == tv.Network(
         "8x8", gamma="0.5ns", gamma_per_stream=True, forwarding=False, jitter=0.1, shared_paths=(0, 1))
-    for name, text in (("tofu", "expected one of paper, tofu-d"), (str(tmp_path / "none.json"), "there is no network")):
+    for name, text in (("tofu", "expected one of paper, tofu-d-fjmpi, tofu-d"), (str(tmp_path / "none.json"), "there is no network")):
         with pytest.raises(tv.ArgumentError, match=text):
             tv.Network.from_profile("8", name)
     own.write_text("{}")

@@ -10,8 +10,8 @@ from . import model, plans, report, rows
 def _options() -> argparse.Namespace:
     made = argparse.ArgumentParser("python3 -m trivance.validation", description=__doc__)
     made.add_argument("-o", "--output", metavar="DIR", default="validation", help="folder (default: validation)")
-    made.add_argument("--network", metavar="NAME", default="tofu-d", help="a profile (default: tofu-d)")
-    made.add_argument("--library", metavar="NAME", default="utofu", help="the library whose rows are predicted (default: utofu)")
+    made.add_argument("--network", metavar="NAME", help="a profile (default: that of the library, as tofu-d)")
+    made.add_argument("--library", metavar="NAME", help="the library whose rows are predicted, utofu or fjmpi (default: both)")
     made.add_argument("--data", metavar="FILE.csv", help="measurements with the columns of fugaku.csv, which is the default")
     made.add_argument("--ranks", metavar="N", type=int, default=1 << 30, help="only shapes of up to N ranks")
     made.add_argument("--no-plots", action="store_true", help="tables only")
@@ -26,23 +26,27 @@ def _options() -> argparse.Namespace:
 def _read(options: argparse.Namespace) -> list[rows.Row]:
     from .. import Torus
     stream = open(options.data, encoding="utf-8", newline="") if options.data else None
-    return [row for row in rows.read(stream) if row.library == options.library and rows.schedule_of(row)
+    return [row for row in rows.read(stream) if options.library in (None, row.library) and rows.schedule_of(row)
             and Torus(row.shape).size <= options.ranks]
 
 
 def main() -> int:
     options = _options()
     if options.plans:
-        for line in plans.table(options.plans, options.network):
+        for line in plans.table(options.plans, options.network or "tofu-d"):
             print(line, flush=True)
         return 0
     chosen = _read(options)
+    results = []
+    for library in dict.fromkeys(row.library for row in chosen):
+        own, profile = [row for row in chosen if row.library == library], options.network or rows.PROFILES[library]
+        if options.fit:
+            print(f"{library}:", ", ".join(f"{name} {value:.4g}" for name, value in model.fit(own, profile).items()))
+        else:
+            times = model.predict_all(own, profile, workers=options.workers)
+            results += [report.Result(row, time) for row, time in zip(own, times)]
     if options.fit:
-        fitted = model.fit(chosen, options.network)
-        print(", ".join(f"{name} {value:.4g}" for name, value in fitted.items()))
         return 0
-    times = model.predict_all(chosen, options.network, workers=options.workers)
-    results = [report.Result(row, time) for row, time in zip(chosen, times)]
     os.makedirs(options.output, exist_ok=True)
     with open(os.path.join(options.output, "rows.csv"), "w", encoding="utf-8") as stream:
         report.write_csv(results, stream)

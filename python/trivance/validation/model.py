@@ -7,22 +7,45 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable, Iterable, Optional, Sequence
 
 from .. import Network, Schedule, Simulator, Torus
-from .rows import FITTED, Row, collective_of, schedule_of
+from .._profiles import fitted_parameters
+from .rows import TREES, Row, collectives_of, cuts_of, is_fitted, schedule_of, trees_of
 
 PACKETS = 32  # of the longest message: larger packets take less time to simulate, and change the result by less than 2 %
 SIZE_MAX = 32 << 20  # the time of longer vectors grows linearly, and is extrapolated from this size and half of it
+CHUNKS = (1, 4, 16, 64, 256)  # of trees, in the order in which they are tried
+CHUNK_PACKETS = 4             # of a chunk, which crosses one link
 
 
 @functools.lru_cache(maxsize=256)
-def _simulator(torus: str, name: str, collective: str) -> Simulator:
-    return Simulator(Schedule(name, torus, collective))
+def _simulator(torus: str, cuts: tuple[str, ...], name: str, collective: str) -> Simulator:
+    return Simulator(Schedule(name, Network(torus, cuts=cuts) if cuts else torus, collective))
 
 
-def _time(row: Row, size: int, name: str, network: Network, packets: int) -> float:
-    """Simulates a size with the network's packets or, if messages have many, with larger ones: a power of two up to 1 MiB."""
-    share = size / max(row.ports, 1) / packets
-    packet = int(max(network._options.packet_bytes, min(1 << 20, 1 << int(math.log2(max(share, 1))))))
-    return _simulator(row.shape, name, collective_of(row)).time(size, network.replace(packet=packet))
+@functools.lru_cache(maxsize=4096)
+def _simulate(network: Network, name: str, collective: str, size: int, messages: int) -> float:
+    """Simulates a size with the network's packets or, if the messages into which the size is divided have many, with larger
+    ones: a power of two up to 1 MiB."""
+    packet = int(max(network._options.packet_bytes, min(1 << 20, 1 << int(math.log2(max(size / messages, 1))))))
+    simulator = _simulator(str(network.torus), network.options["cuts"], name, collective)
+    return simulator.time(size, network.replace(packet=packet))
+
+
+def _time(network: Network, name: str, collective: str, size: int, messages: int) -> float:
+    if size <= SIZE_MAX:
+        return _simulate(network, name, collective, size, messages)
+    half, whole = (_simulate(network, name, collective, one, messages) for one in (SIZE_MAX // 2, SIZE_MAX))
+    return whole + (whole - half) * (size - SIZE_MAX) / (SIZE_MAX - SIZE_MAX // 2)
+
+
+def _time_by_trees(network: Network, collective: str, size: int, trees: int) -> float:
+    """The time with the best number of chunks: more of them are tried until the time increases."""
+    best = math.inf
+    for chunks in CHUNKS:
+        time = _time(network, f"{TREES}:{chunks}:1", collective, size, trees * chunks * CHUNK_PACKETS)
+        if time > best:
+            break
+        best = time
+    return best
 
 
 def predict(row: Row, profile: str, packets: int = PACKETS, **changes: Any) -> float:
@@ -30,11 +53,10 @@ def predict(row: Row, profile: str, packets: int = PACKETS, **changes: Any) -> f
     name = schedule_of(row)
     assert name is not None
     pairs = [d for d, size in enumerate(Torus(row.shape).dims) if size == 2]  # two nodes have one link, not two
-    network = Network.from_profile(row.shape, profile, shared_paths=pairs, **changes)
-    if row.size <= SIZE_MAX:
-        return _time(row, row.size, name, network, packets)
-    half, whole = (_time(row, size, name, network, packets) for size in (SIZE_MAX // 2, SIZE_MAX))
-    return whole + (whole - half) * (row.size - SIZE_MAX) / (SIZE_MAX - SIZE_MAX // 2)
+    network = Network.from_profile(row.shape, profile, shared_paths=pairs, cuts=cuts_of(row), **changes)
+    trees, messages = trees_of(row), max(row.ports, 1) * packets
+    return sum(_time_by_trees(network, collective, row.size, trees) if trees else
+               _time(network, name, collective, row.size, messages) for collective in collectives_of(row))
 
 
 def predict_all(rows: Sequence[Row], profile: str, packets: int = PACKETS, workers: Optional[int] = None,
@@ -82,10 +104,13 @@ def search(rows: Sequence[Row], profile: str, start: dict[str, Any], steps: Sequ
 def fit(rows: Iterable[Row], profile: str) -> dict[str, Any]:
     """Fits a profile to the rows of Recursive Doubling in three stages: the rate of reductions to long vectors on small tori,
     where hardly any two messages share a link; software costs to short ones; the bandwidth of links to long ones on large tori.
+    Parameters that the profile does not call fitted remain.
     """
-    fitted = [row for row in rows if row.algorithm in FITTED and schedule_of(row)]
+    known = fitted_parameters(profile)
+    rates, software, links = ({key: value for key, value in some.items() if key in known} for some in (RATES, SOFTWARE, LINKS))
+    fitted = [row for row in rows if is_fitted(row) and schedule_of(row)]
     small = [row for row in fitted if math.prod(Torus(row.shape).dims) <= SMALL_RANKS_MAX]
-    values = search([row for row in small if row.size >= VERY_LONG], profile, RATES, **LINKS, **SOFTWARE)
-    values.update(search([row for row in small if row.size < VERY_LONG], profile, SOFTWARE, **LINKS, **values))
+    values = search([row for row in small if row.size >= VERY_LONG], profile, rates, **links, **software)
+    values.update(search([row for row in small if row.size < VERY_LONG], profile, software, **links, **values))
     long = [row for row in fitted if row not in small and row.size >= LONG]
-    return {**values, **search(long, profile, LINKS, (1.2, 1.08, 1.03), **values)}
+    return {**values, **search(long, profile, links, (1.2, 1.08, 1.03), **values)}

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, TextIO
 
 from .._units import bytes_text
-from .rows import FITTED, Row, schedule_of
+from .rows import Row, is_fitted, schedule_of
 
 REGIMES = {"small, up to 2 KiB": (0, 2048), "middle, 16 KiB to 1 MiB": (2049, 1 << 20), "large, from 8 MiB": ((1 << 20) + 1, 1 << 62)}
 APART = 1.2  # ratio of two measured medians from which their order counts
@@ -27,7 +27,7 @@ class Result(NamedTuple):
 
     @property
     def fitted(self) -> bool:
-        return self.row.algorithm in FITTED
+        return is_fitted(self.row)
 
 
 def _errors(results: Iterable[Result]) -> list[float]:
@@ -56,14 +56,11 @@ def _regimes(title: str, results: list[Result], chosen: Callable[[Result], bool]
             yield f"| {title} | {regime} | {_percent(_errors(some))} |"
 
 
-def is_l(one: Result) -> bool:
-    return one.row.algorithm.endswith("-l")
-
-
-GROUPS: dict[str, Callable[[Result], bool]] = {
+# Of the rows of each library.
+GROUPS: dict[str, dict[str, Callable[[Result], bool]]] = {"utofu": {
     "fitted: Recursive Doubling": lambda one: one.fitted,
-    "Bine L, 1 port": lambda one: not one.fitted and is_l(one) and one.row.ports == 1,
-    "Bine L, several ports": lambda one: not one.fitted and is_l(one) and one.row.ports > 1,
+    "Bine L, 1 port": lambda one: one.row.algorithm == "bine-l" and one.row.ports == 1,
+    "Bine L, several ports": lambda one: one.row.algorithm == "bine-l" and one.row.ports > 1,
     "Bine B, 1 port": lambda one: one.row.algorithm == "bine-b-cont" and one.row.ports == 1,
     "Bine B, several ports": lambda one: one.row.algorithm == "bine-b-cont" and one.row.ports > 1,
     "ring, all ports": lambda one: one.row.algorithm == "ring-b-cont",
@@ -74,34 +71,49 @@ GROUPS: dict[str, Callable[[Result], bool]] = {
     "Reduce": lambda one: one.row.collective == "reduce",
     "Scatter": lambda one: one.row.collective == "scatter",
     "Gather": lambda one: one.row.collective == "gather",
-}
+}, "fjmpi": {
+    "fitted: Recursive Doubling": lambda one: one.fitted,
+    "Recursive Doubling, 2x2x2": lambda one: one.row.algorithm == "recursive_doubling" and not one.fitted,
+    "AllReduce, 3 trees": lambda one: one.row.algorithm == "trix3",
+    "AllReduce, 6 trees": lambda one: one.row.algorithm == "trix6",
+    "Broadcast, 3 and 6 trees": lambda one: one.row.collective == "bcast" and one.row.algorithm.startswith("trinary"),
+    "Reduce, 3 and 6 trees": lambda one: one.row.collective == "reduce" and one.row.algorithm.startswith("trinary"),
+    "ReduceScatter, recursive halving": lambda one: one.row.algorithm == "recursive-halving",
+    "AllGather, recursive doubling": lambda one: one.row.algorithm == "recursive-doubling",
+    "Broadcast, binomial": lambda one: one.row.collective == "bcast" and one.row.algorithm == "binomial",
+    "Reduce, binomial": lambda one: one.row.collective == "reduce" and one.row.algorithm == "binomial",
+    "Scatter, binomial": lambda one: one.row.collective == "scatter",
+    "Gather, binomial": lambda one: one.row.collective == "gather",
+}}
 
 
 def summary(results: list[Result]) -> Iterator[str]:
     """The lines of a table in Markdown: rows, median and worst absolute error of each group and regime."""
-    yield "| rows | sizes | number | median | worst |"
-    yield "|---|---|---|---|---|"
-    for title, chosen in GROUPS.items():
-        yield from _regimes(title, results, chosen)
-    allreduce = [one for one in results if one.row.collective == "allreduce"]
-    for title, some in (("AllReduce", allreduce), ("all collectives", results)):
-        right = list(pairs(some))
+    yield "| library | rows | sizes | number | median | worst |"
+    yield "|---|---|---|---|---|---|"
+    libraries = list(dict.fromkeys(one.row.library for one in results))
+    for library in libraries:
+        for title, chosen in GROUPS[library].items():
+            yield from _regimes(f"{library} | {title}", [one for one in results if one.row.library == library], chosen)
+    for library, title in itertools.product(libraries, ("AllReduce", "all collectives")):
+        right = list(pairs(one for one in results if one.row.library == library
+                           and (title != "AllReduce" or one.row.collective == "allreduce")))
         if right:
             yield ""
-            yield (f"{title}: of {len(right)} pairs of algorithms whose medians differ by more than 20 %, the model orders "
+            yield (f"{library}, {title}: of {len(right)} pairs of algorithms whose medians differ by more than 20 %, the model orders "
                    f"{100 * sum(right) / len(right):.1f} % correctly.")
 
 
 def curves(results: list[Result]) -> Iterator[str]:
     """The lines of a table in Markdown: predicted / measured of every curve, by size."""
     sizes = sorted({one.row.size for one in results})
-    yield "| collective | shape | algorithm | ports | schedule | " + " | ".join(map(bytes_text, sizes)) + " |"
-    yield "|---|---|---|---|---|" + "---|" * len(sizes)
+    yield "| library | collective | shape | algorithm | ports | schedule | " + " | ".join(map(bytes_text, sizes)) + " |"
+    yield "|---|---|---|---|---|---|" + "---|" * len(sizes)
     for curve in dict.fromkeys(one.row.curve for one in results):
         of_size = {one.row.size: one for one in results if one.row.curve == curve}
-        collective, shape, _, algorithm, ports = curve
+        collective, shape, library, algorithm, ports = curve
         cells = (f"{of_size[size].error + 1:.2f}" if size in of_size else "" for size in sizes)
-        yield f"| {collective} | {shape} | {algorithm} | {ports or ''} | {schedule_of(next(iter(of_size.values())).row)} | " \
+        yield f"| {library} | {collective} | {shape} | {algorithm} | {ports or ''} | {schedule_of(next(iter(of_size.values())).row)} | " \
               + " | ".join(cells) + " |"
 
 
@@ -116,13 +128,13 @@ def write_csv(results: list[Result], stream: TextIO) -> None:
 
 
 def draw(results: list[Result], folder: str) -> int:
-    """A plot for every collective and shape: measured medians as markers, predictions as lines. Returns their number."""
+    """A plot for every library, collective and shape: measured medians as markers, predictions as lines. Returns their number."""
     from ..figures.draw import MARKERS, axes_of, set_sizes
-    groups = list(dict.fromkeys((one.row.collective, one.row.shape) for one in results))
-    for collective, shape in groups:
-        some = [one for one in results if (one.row.collective, one.row.shape) == (collective, shape)]
-        with open(os.path.join(folder, f"{collective}-{shape}.svg"), "w", encoding="utf-8") as stream, \
-                axes_of(f"{collective}, {shape}: measured (markers) and predicted (lines)", stream, 3) as axes:
+    groups = list(dict.fromkeys(one.row.curve[:3] for one in results))
+    for collective, shape, library in groups:
+        some = [one for one in results if one.row.curve[:3] == (collective, shape, library)]
+        with open(os.path.join(folder, f"{library}-{collective}-{shape}.svg"), "w", encoding="utf-8") as stream, \
+                axes_of(f"{collective}, {shape}, {library}: measured (markers) and predicted (lines)", stream, 3) as axes:
             set_sizes(axes, sorted({one.row.size for one in some}))
             axes.set_xlabel("size")
             axes.set_yscale("log")
@@ -131,7 +143,7 @@ def draw(results: list[Result], folder: str) -> int:
                 own = sorted((one for one in some if one.row.curve == curve), key=lambda one: one.row.size)
                 sizes = [one.row.size for one in own]
                 line, = axes.plot(sizes, [1e6 * one.time for one in own], linewidth=1.4, color=f"C{i % 10}",
-                                  linestyle="-" if i < 10 else "--", label=f"{curve[3]}, {curve[4]} ports")
+                                  linestyle="-" if i < 10 else "--", label=f"{curve[3]}, {curve[4]} ports" if curve[4] else curve[3])
                 axes.plot(sizes, [1e6 * one.row.median for one in own], linestyle="", marker=MARKERS[i % len(MARKERS)],
                           markersize=4, color=line.get_color())
     return len(groups)

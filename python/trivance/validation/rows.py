@@ -4,7 +4,7 @@ from __future__ import annotations
 import csv
 import dataclasses
 import pathlib
-from typing import Iterator, Optional, TextIO
+from typing import Iterator, List, Optional, TextIO, Tuple
 
 from .. import Torus
 
@@ -29,6 +29,8 @@ class Row:
         return self.collective, self.shape, self.library, self.algorithm, self.ports
 
 
+TREES = "disjoint-trees"  # with the number of chunks that is best for the size
+
 # The schedules of the study's library, with as many ports ("{}"), and of Fujitsu MPI. Names: docs/fugaku.md.
 _SCHEDULES = {
     ("allreduce", "utofu", "recdoub-l"): "recdoub-l:{}",
@@ -45,15 +47,55 @@ _SCHEDULES = {
     ("scatter", "utofu", "bine-binomial-tree-cont-permute-dec"): "bine:{}",
     ("gather", "utofu", "bine-binomial-tree-cont-permute-dec"): "bine:{}",
     ("allreduce", "fjmpi", "recursive_doubling"): "recdoub-l:1",
+    ("reduce-scatter", "fjmpi", "recursive-halving"): "recdoub-b:1",
+    ("allgather", "fjmpi", "recursive-doubling"): "recdoub-b:1",
+    ("bcast", "fjmpi", "binomial"): "bine:1",  # the steps and messages of a binomial tree, over other distances
+    ("reduce", "fjmpi", "binomial"): "bine:1",
+    ("scatter", "fjmpi", "binomial"): "bine:1",
+    ("gather", "fjmpi", "binomial"): "bine:1",
+    ("allreduce", "fjmpi", "trix3"): TREES,
+    ("allreduce", "fjmpi", "trix6"): TREES,
+    ("reduce", "fjmpi", "trinaryx3"): TREES,
+    ("reduce", "fjmpi", "trinaryx6"): TREES,
+    ("bcast", "fjmpi", "trinaryx3"): TREES,
+    ("bcast", "fjmpi", "trinaryx6"): TREES,
 }
 _NAMES = {"bcast": "broadcast"}
-FITTED = ("recdoub-l", "recdoub-b-cont", "recursive_doubling")
+PROFILES = {"utofu": "tofu-d", "fjmpi": "tofu-d-fjmpi"}  # of each library
+_FITTED = ("recdoub-l", "recdoub-b-cont", "recursive_doubling")
+_FITTED_SHAPES = ("4x4x4", "64x64")
+
+
+def is_fitted(row: Row) -> bool:
+    """Whether parameters are fitted to a row or to others of its algorithm and shape."""
+    return row.algorithm in _FITTED and row.shape in _FITTED_SHAPES
 
 
 def schedule_of(row: Row) -> Optional[str]:
     """The name of the schedule that a row measures; None if the project has none: segments, or more ports than the torus has."""
-    name = _SCHEDULES.get((row.collective, row.library, row.algorithm))
-    return None if name is None or row.ports > 2 * len(Torus(row.shape).dims) else name.format(row.ports)
+    name, dims = _SCHEDULES.get((row.collective, row.library, row.algorithm)), Torus(row.shape).dims
+    links = sum(min(size - 1, 2) for size in dims)  # of a node: two nodes in a dimension have one
+    return None if name is None or row.ports > 2 * len(dims) or trees_of(row) > links else name.format(row.ports)
+
+
+def trees_of(row: Row) -> int:
+    """The number of trees without common links, each from a port of the root; 0 if the algorithm is another one."""
+    return int(row.algorithm[-1]) if _SCHEDULES.get((row.collective, row.library, row.algorithm)) == TREES else 0
+
+
+def collectives_of(row: Row) -> Tuple[str, ...]:
+    """The collectives that a row's algorithm executes in succession: an AllReduce by rooted trees is a reduce and a broadcast."""
+    return ("reduce", "broadcast") if trees_of(row) and row.collective == "allreduce" else (collective_of(row),)
+
+
+def cuts_of(row: Row) -> List[str]:
+    """The links that trees do not use: the second one of two nodes, and those of the root beyond the number of trees."""
+    if not trees_of(row):
+        return []
+    torus = Torus(row.shape)
+    pairs = [d for d, size in enumerate(torus.dims) if size == 2]
+    own = [f"0:{sign}{d}" for sign in "+-" for d in range(len(torus.dims)) if sign == "+" or d not in pairs]
+    return own[trees_of(row):] + [f"{rank}:-{d}" for d in pairs for rank in range(torus.size) if torus.coordinates(rank)[d] == 0]
 
 
 def collective_of(row: Row) -> str:

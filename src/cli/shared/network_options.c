@@ -79,9 +79,9 @@ const char *const cli_network_names[CLI_NETWORK_COUNT + 1] = {
 static const cli_option_t network_option[] =
     {{NULL, 0, NULL, "Network (one queue per link and otherwise the paper's by default)", NULL},
      {"network", KEY(NETWORK), "NAME",
-      "a network with a name: paper (default) or tofu-d, or a file with parameters, for example ./mine.json; options "
-      "that follow replace single parameters",
-      "paper tofu-d FILE"},
+      "a network with a name: paper (default), tofu-d or tofu-d-fjmpi, or a file with parameters, for example "
+      "./mine.json; options that follow replace single parameters",
+      "paper tofu-d tofu-d-fjmpi FILE"},
      {"model", KEY(MODEL), "M",
       "queues of a link: fifo, a single queue, as in an ideal router (default); "
       "or dateline, two channels that take turns, where a packet changes to the second as it passes coordinate 0, "
