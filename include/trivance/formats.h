@@ -4,8 +4,9 @@
  * MSCCL++ and Chakra (docs/export-formats.md).
  *
  * Everything but Chakra's files is written to a stream of the caller's, which may be a file or a buffer
- * (open_memstream). Errors of the stream itself are left to the caller (ferror). `progress` of any function may be NULL; otherwise it is called
- * periodically with a fraction 0 … 1, and ends the call with TRV_ERR_CANCELLED if it does not return 0. Thread-safe.
+ * (open_memstream). Errors of the stream itself are left to the caller (ferror). `progress` of any function may be
+ * NULL; otherwise it is called periodically with a fraction 0 … 1, and ends the call with TRV_ERR_CANCELLED if it does
+ * not return 0. Thread-safe.
  *
  * Stability: experimental.
  */

@@ -34,7 +34,8 @@ typedef struct trv_model {
     bool queues;       /* messages of different streams meet at links irregularly, so that their times add up in part */
 } trv_model_t;
 
-/* Sets `messages`, `waits` and `streams` for a stream that sends `of_stream` messages per rank in all. `steps` must be set. */
+/* Sets `messages`, `waits` and `streams` for a stream that sends `of_stream` messages per rank in all. `steps` must be
+ * set. */
 static inline void trv_model_messages(trv_model_t *model, double of_stream, int streams)
 {
     model->streams = streams;

@@ -2,10 +2,10 @@
  * Linear: the root sends to every other rank directly; in an all-to-all every rank does, which is the direct algorithm.
  *
  * Ranks are distributed over the ports whose routes are shortest, the farthest first, because their messages travel
- * longest. A step sends at most one message by each port; those of linear:8 send up to 8, which is faster if alpha exceeds
- * the overhead of a message. A block travels the shortest way only once: an all-to-all of long blocks
- * reaches the limit of the links. Rings with an even number of ranks have a mirrored stream, because the rank on the
- * opposite side can be reached both ways.
+ * longest. A step sends at most one message by each port; those of linear:8 send up to 8, which is faster if alpha
+ * exceeds the overhead of a message. A block travels the shortest way only once: an all-to-all of long blocks reaches the
+ * limit of the links. Rings with an even number of ranks have a mirrored stream, because the rank on the opposite side
+ * can be reached both ways.
  * Streams: 1, or 2.   Steps: about (n-1) / (2D MESSAGES).   Exact: yes.   Symmetry: translation (all-to-all).
  */
 #include <stdio.h>

@@ -77,7 +77,7 @@ const cli_command_t cli_export_command = {
     .examples = "trivance export 9 --algorithm=trivance-b --bytes=1M --format=goal -o trivance.goal\n"
                 "trivance export 8 --algorithm=swing-b --format=msccl -o swing.xml\n"
                 "trivance export 3x3 --algorithm=trivance-l-grouped --format=mscclpp -o grouped.json\n"
-                "trivance export 3x3 --algorithm=trivance-b --bytes=1M --format=chakra -o traces/trivance-b\n",
+                "trivance export 3x3 --algorithm=trivance-b --bytes=1M --format=chakra -o trivance-b\n",
 };
 
 typedef struct options {

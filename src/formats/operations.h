@@ -64,8 +64,9 @@ typedef struct trv_operations {
     trv_step_t step;
 } trv_operations_t;
 
-/* Counts the messages of a schedule, and checks the limits. `alpha_ns` is rounded to whole ns. TRV_ERR_ARGUMENT for an alpha that is not from 0 to 1 hour,
- * TRV_ERR_UNSUPPORTED above 2^26 messages, TRV_ERR_CANCELLED by the progress function. In every case the caller calls trv_operations_clear. */
+/* Counts the messages of a schedule, and checks the limits. `alpha_ns` is rounded to whole ns. TRV_ERR_ARGUMENT for an
+ * alpha that is not from 0 to 1 hour, TRV_ERR_UNSUPPORTED above 2^26 messages, TRV_ERR_CANCELLED by the progress
+ * function. In every case the caller calls trv_operations_clear. */
 int trv_operations_create(trv_operations_t *operations, const trv_schedule_t *schedule, uint64_t vector_bytes,
                           double alpha_ns, trv_span_t part);
 void trv_operations_clear(trv_operations_t *operations);

@@ -222,10 +222,13 @@ static void cables_log(const trv_net_t *net)
         net->log(net->log_context, line);
     }
     if (!trv_fabric_relays(net->fabric) && (*no_route || *order)) {
-        snprintf(line, sizeof line,
-                 "%s: messages use a network that joins all hosts, and no cables between neighbours%s%s",
-                 *no_route ? no_route : "the ranks are not numbered along the cables",
-                 *order ? "; to use the cables, number the ranks in the order of the hosts " : "", order);
+        snprintf(line, sizeof line, "%s%s%s%s",
+                 *no_route ? no_route : "the ranks are not numbered along the cables between the hosts",
+                 *no_route ? ": messages use a network that joins all hosts, and no cables between neighbours" : "",
+                 *order ? "; to use the cables, number the ranks, with consecutive ranks on each host, in the order of "
+                          "the hosts "
+                        : "",
+                 order);
         net->log(net->log_context, line);
     }
 }

@@ -329,7 +329,7 @@ int trv_packets_slowness(const trv_simulate_options_t *o, int ranks, double **sl
             return trv_fail(TRV_ERR_ARGUMENT, "the factor of a slow rank is %g; expected 1 to 10^6", slow->factor);
         int rc = trv_packets_fs(o->alpha_ns * (1 + o->jitter) * slow->factor, "alpha of a slow rank", &longest);
         rc = rc ? rc : trv_packets_fs(o->message_overhead_ns * slow->factor, "a slow rank's overhead", &longest);
-        rc = rc ? rc : trv_packets_fs(o->part_overhead_ns * slow->factor, "a slow rank's overhead", &longest);
+        rc = rc ? rc : trv_packets_fs(o->part_overhead_ns * slow->factor, "a slow rank's part overhead", &longest);
         if (rc)
             return rc;
         factor[slow->rank] = slow->factor;

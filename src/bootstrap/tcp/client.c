@@ -210,7 +210,7 @@ static void client_fail_relayed(trv_bootstrap_t *bootstrap)
 static void client_fail_unreachable(trv_bootstrap_t *bootstrap)
 {
     char why[TRV_WITHOUT_LINK_MAX + 80], without_link[TRV_WITHOUT_LINK_MAX];
-    snprintf(why, sizeof why, "is not reached any more: its host, or the network or a cable to it, has failed%s",
+    snprintf(why, sizeof why, "can no longer be reached: its host, or the network or a cable to it, has failed%s",
              trv_host_without_link(without_link));
     client_fail_server(bootstrap, "rank 0", why, sizeof why);
 }

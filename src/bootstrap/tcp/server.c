@@ -293,7 +293,7 @@ void trv_server_closed(trv_bootstrap_t *bootstrap, trv_connection_t *connection,
         snprintf(sentence, sizeof sentence, "rank %d at %s %s", rank, connection->from, trv_last_error());
     else if (trv_error_is_unreachable(connection->error))
         snprintf(sentence, sizeof sentence,
-                 "rank 0 does not reach rank %d at %s any more (%s): its host, or the network or a cable to it, has "
+                 "rank 0 can no longer reach rank %d at %s (%s): its host, or the network or a cable to it, has "
                  "failed%s",
                  rank, connection->from, strerror(connection->error), trv_host_without_link(without_link));
     else

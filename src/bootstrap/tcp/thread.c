@@ -143,6 +143,8 @@ bool trv_connection_write(trv_bootstrap_t *bootstrap, trv_connection_t *connecti
            (written = send(connection->fd, out, bytes, MSG_NOSIGNAL)) > 0)
         trv_link_wrote(&connection->link, (size_t)written);
     const bool blocked = out && written < 0 && (errno == EAGAIN || errno == EINTR || errno == ENOTCONN);
+    if (out && !blocked)
+        connection->error = errno; /* recv would not report it again */
     if (connection->output_pending != blocked) {
         connection->output_pending = blocked;
         connection_watch(bootstrap, connection, EPOLL_CTL_MOD);
@@ -161,7 +163,8 @@ static bool connection_read(trv_bootstrap_t *bootstrap, trv_connection_t *connec
     ssize_t got = recv(connection->fd, buffer, sizeof buffer, 0);
     *wrong = false;
     if (got <= 0) {
-        connection->error = got < 0 ? errno : 0;
+        if (got < 0)
+            connection->error = errno;
         return got < 0 && (errno == EAGAIN || errno == EINTR);
     }
     int rc = trv_link_feed(&connection->link, buffer, (size_t)got);

@@ -66,9 +66,9 @@ char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEX
         trv_append(text, CLI_NETWORK_TEXT_MAX, ", reductions %g ns/B%s", options->gamma_ns,
                    options->gamma_per_stream ? " per stream" : "");
     if (options->gamma_start_ns > 0)
-        trv_append(text, CLI_NETWORK_TEXT_MAX, ", reductions start in %g ns", options->gamma_start_ns);
+        trv_append(text, CLI_NETWORK_TEXT_MAX, ", start-up of reductions %g ns", options->gamma_start_ns);
     if (options->gamma_small_ns > 0)
-        trv_append(text, CLI_NETWORK_TEXT_MAX, ", small ones %g ns/B", options->gamma_small_ns);
+        trv_append(text, CLI_NETWORK_TEXT_MAX, ", by one core without it %g ns/B", options->gamma_small_ns);
     if (options->part_overhead_ns > 0)
         trv_append(text, CLI_NETWORK_TEXT_MAX, ", part overhead %g ns", options->part_overhead_ns);
     if (options->message_overhead_ns > 0)

@@ -11,8 +11,9 @@
  *     2x4, coordinates 0,1 0,3 1,1 1,3        . o . o        a torus 2x2, two hops along dimension 1
  *                                             . o . o
  *
- * Coordinates that are no product, that failed links separate, or that are in several tori, are a set of nodes: a ring in the order of their
- * lowest ranks. A plan later determines the order in which the ring visits them (selection/node_sets.h).
+ * Coordinates that are no product, that failed links separate, or that are in several tori, are a set of nodes: a ring in
+ * the order of their lowest ranks. A plan later determines the order in which the ring visits them
+ * (selection/node_sets.h).
  */
 #ifndef TRIVANCE_MPI_COMMUNICATOR_FIT_H
 #define TRIVANCE_MPI_COMMUNICATOR_FIT_H

@@ -419,7 +419,8 @@ static int wrong_map_fail(const trv_fabric_t *fabric, const trv_topology_records
                  fabric->interface[__builtin_ctz(reachable)].name);
     return trv_fail(TRV_ERR_ARGUMENT,
                     "rank %d (host %s): TRIVANCE_PORTS: port %s%s uses %s, which does not reach the interface for "
-                    "port %s of rank %d (host %s); expected interfaces of one cable or network%s; this host has %s",
+                    "port %s of rank %d (host %s); expected the interface whose cable or network reaches it%s; this "
+                    "host has %s",
                     rank, fabric->host[rank], text, fabric->named_ports >> port & 1 ? "" : ", which it does not name,",
                     fabric->interface[map[rank].leave[port]].name, trv_port_format(port ^ 1, back), there,
                     fabric->host[there], example, fabric->available);

@@ -108,10 +108,11 @@ static int do_without_cable(trv_fabric_t *fabric, trv_topology_records_t *record
         trv_topology_records_forward(records, map, &rank, &port))
         return TRV_OK;
     if (*fabric->cable_order)
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "%s, and the hosts do not forward: number the ranks in the order of the hosts along the "
-                        "cables: %s",
-                        fabric->no_route, fabric->cable_order);
+        return trv_fail(
+            TRV_ERR_ARGUMENT,
+            "%s, and the hosts do not forward: number the ranks, with consecutive ranks on each host, in the "
+            "order of the hosts along the cables: %s",
+            fabric->no_route, fabric->cable_order);
     return trv_fail(TRV_ERR_ARGUMENT,
                     "%s, and the hosts do not forward: plug it in, check its addresses, number the ranks along the "
                     "cables, or set TRIVANCE_TORUS to the torus or mesh that the cables form (3x4m, or 5m for a chain "
