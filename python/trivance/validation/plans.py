@@ -10,9 +10,9 @@ SIZES = (512, 16 << 10, 128 << 10, 1 << 20, 8 << 20, 64 << 20)
 
 
 def library_names(dims: int) -> list[str]:
-    """Swing L and B on one port, one port per dimension and all ports, and rings."""
+    """Swing and Recursive Doubling, L and B, on one port, one port per dimension and all ports, and rings."""
     ports = sorted({1, dims, 2 * dims})
-    return [f"{name}:{count}" for name in ("swing-l", "swing-b") for count in ports] + ["bucket"]
+    return [f"{name}:{count}" for name in ("swing-l", "swing-b", "recdoub-l", "recdoub-b") for count in ports] + ["bucket"]
 
 
 def table(shapes: Iterable[str], profile: str, sizes: Iterable[int] = SIZES) -> Iterable[str]:

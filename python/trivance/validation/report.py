@@ -50,8 +50,8 @@ def pairs(results: Iterable[Result]) -> Iterator[bool]:
 
 
 def _regimes(title: str, results: list[Result], chosen: Callable[[Result], bool]) -> Iterator[str]:
-    for regime, (least, most) in REGIMES.items():
-        some = [one for one in results if chosen(one) and least <= one.row.size <= most]
+    for regime, (minimum, maximum) in REGIMES.items():
+        some = [one for one in results if chosen(one) and minimum <= one.row.size <= maximum]
         if some:
             yield f"| {title} | {regime} | {_percent(_errors(some))} |"
 
@@ -87,6 +87,14 @@ GROUPS: dict[str, dict[str, Callable[[Result], bool]]] = {"utofu": {
 }}
 
 
+# Of which the order is compared.
+RANKED: dict[str, Callable[[Result], bool]] = {
+    "AllReduce": lambda one: one.row.collective == "allreduce",
+    "AllReduce without fitted rows": lambda one: one.row.collective == "allreduce" and not one.fitted,
+    "all collectives": lambda one: True,
+}
+
+
 def summary(results: list[Result]) -> Iterator[str]:
     """The lines of a table in Markdown: rows, median and worst absolute error of each group and regime."""
     yield "| library | rows | sizes | number | median | worst |"
@@ -95,9 +103,8 @@ def summary(results: list[Result]) -> Iterator[str]:
     for library in libraries:
         for title, chosen in GROUPS[library].items():
             yield from _regimes(f"{library} | {title}", [one for one in results if one.row.library == library], chosen)
-    for library, title in itertools.product(libraries, ("AllReduce", "all collectives")):
-        right = list(pairs(one for one in results if one.row.library == library
-                           and (title != "AllReduce" or one.row.collective == "allreduce")))
+    for library, (title, chosen) in itertools.product(libraries, RANKED.items()):
+        right = list(pairs(one for one in results if one.row.library == library and chosen(one)))
         if right:
             yield ""
             yield (f"{library}, {title}: of {len(right)} pairs of algorithms whose medians differ by more than 20 %, the model orders "

@@ -215,7 +215,8 @@ static void answer_open(trv_bootstrap_t *bootstrap)
             bootstrap,
             "rank %d cannot open UDP port %d (%s), so it relays no connections to rank 0: ranks that reach "
             "rank 0 only through this host time out; select another port, for example MASTER_PORT=%d",
-            bootstrap->options.rank, bootstrap->port, strerror(errno), bootstrap->port < 65535 ? bootstrap->port + 1 : bootstrap->port - 1);
+            bootstrap->options.rank, bootstrap->port, strerror(errno),
+            bootstrap->port < 65535 ? bootstrap->port + 1 : bootstrap->port - 1);
     relay->answer_failed = true;
     file_close(&relay->answer);
 }
