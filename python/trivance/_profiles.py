@@ -1,6 +1,7 @@
 """Profiles: networks with a name, whose parameters are in files (``profiles/*.json``), each with its source."""
 from __future__ import annotations
 
+import inspect
 import json
 import pathlib
 from typing import Any, Dict, Set, Tuple
@@ -36,15 +37,19 @@ def _option(key: str, text: str) -> Dict[str, Any]:
 
 def _read(name: str) -> Tuple[Dict[str, Any], Set[str]]:
     """The parameters of a profile as arguments of `Network`, and the names of those that are fitted, as their sources say."""
+    from .network import Network
     path = pathlib.Path(name) if set("/.") & set(name) else _FOLDER / f"{name}.json"
     try:
         profile = json.loads(path.read_text(encoding="utf-8"))
         if profile["format"] != FORMAT:
             raise ValueError(f'its format is not "{FORMAT}"')
         arguments: Dict[str, Any] = {}
-        fitted = set()
+        fitted: Set[str] = set()
+        known = set(inspect.signature(Network).parameters) - {"torus"}
         for key, entry in profile["parameters"].items():
             own = _option(key, entry["value"])
+            if not set(own) <= known:
+                raise ValueError(f"there is no parameter {key!r}")
             arguments.update(own)
             if entry["source"].startswith("fitted"):
                 fitted.update(own)

@@ -124,3 +124,7 @@ def test_profiles(tmp_path):
     own.write_text("{}")
     with pytest.raises(tv.ArgumentError, match="not a profile"):
         tv.Network.from_profile("8", str(own))
+    own.write_text(json.dumps({"format": "trivance-network-1", "title": "own", "parameters": {
+        "alfa": {"value": "1us", "source": "x"}}}))
+    with pytest.raises(tv.ArgumentError, match="there is no parameter 'alfa'"):
+        tv.Network.from_profile("8", str(own))
