@@ -36,7 +36,7 @@ def _option(key: str, text: str) -> Dict[str, Any]:
 
 
 def _read(name: str) -> Tuple[Dict[str, Any], Set[str]]:
-    """The parameters of a profile as arguments of `Network`, and the names of those that are fitted, as their sources say."""
+    """The parameters of a profile as arguments of `Network`, and the names of those whose source is "fitted"."""
     from .network import Network
     path = pathlib.Path(name) if set("/.") & set(name) else _FOLDER / f"{name}.json"
     try:
@@ -67,5 +67,5 @@ def read_profile(name: str) -> Dict[str, Any]:
 
 
 def fitted_parameters(name: str) -> Set[str]:
-    """The arguments of `Network` whose values in a profile are fitted to measurements, as their sources say."""
+    """The arguments of `Network` whose values in a profile are fitted to measurements, according to their sources."""
     return _read(name)[1]

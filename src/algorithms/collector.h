@@ -48,9 +48,9 @@ typedef struct trv_collector {
     const trv_torus_t *torus;     /* of the network; dimensions whose rows are used as lines are lines */
     const trv_network_t *network; /* for algorithms for any network */
     trv_collective_t collective;
-    int root;           /* of a rooted collective, otherwise 0 */
-    bool consistent;    /* only consistent schedules are accepted */
-    bool messages_cost; /* messages have overheads */
+    int root;                   /* of a rooted collective, otherwise 0 */
+    bool consistent;            /* only consistent schedules are accepted */
+    bool has_message_overheads; /* messages have overheads */
     /* Adds a candidate. `always`: it is considered whatever its model predicts. If the model is NULL, the schedule is
      * created and measured. */
     int (*add)(void *list, const char *name, const trv_model_t *model, bool always);

@@ -82,13 +82,13 @@ static int disjoint_trees_full_name(const char *parameters, const trv_torus_t *t
 }
 
 /* In every step a stream sends one chunk over each link of its tree, and the streams of a tree share its links. Where
- * messages have overheads few chunks are best; then the streams fill the pipeline: while the chunk of one travels on, the
- * link carries those of the others. Whole slices have no overhead of parts. */
+ * messages have overheads, few chunks are best; then the streams fill the pipeline: while the chunk of one travels on,
+ * the link carries those of the others. Whole slices have no overhead of parts. */
 static trv_model_t disjoint_trees_model(const trv_collector_t *collector, int depth, int trees, int chunks, int streams,
                                         double slowness)
 {
     const double steps = depth + chunks - 1;
-    const double filled = collector->messages_cost ? chunks + (depth - 1.0) / streams : steps;
+    const double filled = collector->has_message_overheads ? chunks + (depth - 1.0) / streams : steps;
     trv_model_t model = {.steps = steps,
                          .hops = steps,
                          .load = slowness * steps / ((double)trees * streams * chunks),

@@ -38,7 +38,7 @@ typedef struct option {
     int middle_steps;
     double middle_hops, middle_load, middle_injected;
     double messages; /* of a rank, in reduce-scatter, stage and allgather */
-    int peers;       /* to which it sends them; on lines, if all are different */
+    int peers;       /* to which it sends them; on lines an upper bound, one for each message */
 } option_t;
 
 /* The choices for one size, which all dimensions of that size share. */
@@ -146,7 +146,7 @@ static int option_measure(const source_t *source, const side_t *side, option_t *
     if (rc)
         return rc;
     rc = trv_cost_measure(schedule, &cost);
-    if (!rc && source->collector->messages_cost)
+    if (!rc && source->collector->has_message_overheads)
         rc = option_count_peers(schedule, option);
     trv_schedule_destroy(schedule);
     if (!rc)
@@ -272,10 +272,10 @@ static double mix_scatter_load(const source_t *source, const mix_t *mix, int str
     return load;
 }
 
-/* Adds to the model what stream 0 injects and reduces, and its messages of parts; all streams are similar. A step of the
- * reduce-scatter sends two messages and reduces two that it receives, with the rank's own data; so does one of the stage,
- * with all that is left of the slice. */
-static void mix_add_reductions(const source_t *source, const mix_t *mix, trv_model_t *model)
+/* Adds to the model what stream 0 injects and reduces, and its messages of parts; all streams are similar. A step of
+ * the reduce-scatter sends two messages and reduces two that it receives, with the rank's own data; so does one of the
+ * stage, with all that is left of the slice. */
+static void mix_add_costs(const source_t *source, const mix_t *mix, trv_model_t *model)
 {
     const bool reduces = source->collector->collective != TRV_ALLGATHER;
     const int phases = source->collector->collective == TRV_ALLREDUCE ? 2 : 1;
@@ -293,8 +293,8 @@ static void mix_add_reductions(const source_t *source, const mix_t *mix, trv_mod
         if (mix->steps[0] > 0)
             model->parts += source->active * option->peers;
     }
-    model->reductions *= reduces;
-    model->reduced *= reduces;
+    if (!reduces)
+        model->reductions = model->reduced = 0;
 }
 
 static trv_model_t mix_model(const source_t *source, mix_t *mix)
@@ -329,7 +329,7 @@ static trv_model_t mix_model(const source_t *source, mix_t *mix)
         busiest = in_dimension[i] > busiest ? in_dimension[i] : busiest;
     model.load = (busiest > longest ? busiest : longest) / source->active;
     trv_model_messages(&model, largest, source->active);
-    mix_add_reductions(source, mix, &model);
+    mix_add_costs(source, mix, &model);
     return model;
 }
 

@@ -3,8 +3,8 @@
  *
  * Ranks are distributed over the ports whose routes are shortest, the farthest first, because their messages travel
  * longest. A step sends at most one message by each port; those of linear:8 send up to 8, which is faster if alpha
- * exceeds the overhead of a message. A block travels the shortest way only once: an all-to-all of long blocks reaches the
- * limit of the links. Rings with an even number of ranks have a mirrored stream, because the rank on the opposite side
+ * exceeds the overhead of a message. A block travels the shortest way only once: an all-to-all of long blocks reaches
+ * the limit of the links. Rings with an even number of ranks have a mirrored stream, because the rank on the opposite side
  * can be reached both ways.
  * Streams: 1, or 2.   Steps: about (n-1) / (2D MESSAGES).   Exact: yes.   Symmetry: translation (all-to-all).
  */
@@ -148,7 +148,7 @@ static int linear_candidates(const trv_collector_t *collector)
 {
     const int ports = 2 * collector->torus->dims, by_port = (collector->torus->ranks - 1 + ports - 1) / ports;
     int rc = TRV_OK;
-    if (!collector->messages_cost || collector->collective != TRV_ALLTOALL)
+    if (!collector->has_message_overheads || collector->collective != TRV_ALLTOALL)
         return TRV_OK;
     for (int messages = 2; messages < 2 * by_port && messages <= CANDIDATE_MAX && !rc; messages *= 2) {
         char name[TRV_ALGORITHM_NAME_MAX];

@@ -108,7 +108,7 @@ static int add_ports(trv_candidates_t *list, const trv_algorithm_t *algorithm, i
 {
     const trv_torus_t *torus = &list->network.torus;
     int dimension[TRV_DIMS_MAX], rc = TRV_OK;
-    if (!algorithm->ports || !list->messages_cost ||
+    if (!algorithm->ports || !list->has_message_overheads ||
         trv_algorithm_supports(algorithm, torus, list->collective) == TRV_ERR_UNSUPPORTED)
         return TRV_OK;
     for (int ports = 1; ports <= 2 * trv_torus_active(torus, dimension) && !rc; ports++) {
@@ -136,7 +136,7 @@ int trv_candidates_collect_one_hop(trv_candidates_t *list, bool consistent)
                                        .collective = list->collective,
                                        .root = list->root,
                                        .consistent = consistent,
-                                       .messages_cost = list->messages_cost,
+                                       .has_message_overheads = list->has_message_overheads,
                                        .add = add_one_hop,
                                        .list = list};
     for (int i = 0; i < trv_algorithms_count() && !rc; i++) {
@@ -158,7 +158,7 @@ int trv_candidates_collect(trv_candidates_t *list, bool consistent)
                                        .collective = list->collective,
                                        .root = list->root,
                                        .consistent = consistent,
-                                       .messages_cost = list->messages_cost,
+                                       .has_message_overheads = list->has_message_overheads,
                                        .add = add_offered,
                                        .list = list};
     int rc = TRV_OK;
@@ -185,7 +185,7 @@ int trv_candidates_collect_lines(trv_candidates_t *list, unsigned lines, bool co
                                        .collective = list->collective,
                                        .root = list->root,
                                        .consistent = consistent,
-                                       .messages_cost = list->messages_cost,
+                                       .has_message_overheads = list->has_message_overheads,
                                        .add = add_offered,
                                        .list = list};
     int rc = TRV_OK;
@@ -205,7 +205,7 @@ int trv_candidates_collect_trees(trv_candidates_t *list)
                                        .network = &list->network,
                                        .collective = list->collective,
                                        .root = list->root,
-                                       .messages_cost = list->messages_cost,
+                                       .has_message_overheads = list->has_message_overheads,
                                        .add = add_offered,
                                        .list = list};
     int rc = TRV_OK;

@@ -31,8 +31,10 @@
 #include "simulate/network.h"
 
 #define NEAR_FACTOR 1.6 /* a candidate whose estimate exceeds the best one times this is not simulated */
-#define NEAR_MAX    64  /* maximum number of candidates simulated for their estimate, unless more are requested … */
-#define NEAR_COSTLY 256 /* … or messages have overheads, because the models are less exact there */
+/* The maximum number of candidates that are simulated for their estimate, unless more are requested; the second where
+ * messages have overheads, because the models are less exact there. */
+#define NEAR_MAX           64
+#define NEAR_MAX_OVERHEADS 256
 /* With two channels per link, the candidates are simulated that take at most DATELINE_NEAR times as long as the best
  * with one queue: at most DATELINE_MAX of them, at most DATELINE_PER_ALGORITHM of one algorithm, each in at most
  * DATELINE_HOPS_MAX hops. */
@@ -124,7 +126,7 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
     planner->hops_max = trv_timing_hops_max(torus, network);
     planner->list.collective = collective;
     planner->list.root = root;
-    planner->list.messages_cost = network->message_overhead_ns > 0 || network->part_overhead_ns > 0;
+    planner->list.has_message_overheads = network->message_overhead_ns > 0 || network->part_overhead_ns > 0;
     rc = keep_links(planner, torus);
     planner->trees = trv_collective_has_root(collective) || network->no_forwarding ||
                      trv_network_check(&planner->list.network) == TRV_ERR_UNSUPPORTED;
@@ -231,7 +233,7 @@ static int examine_all(trv_ranking_t *ranking, int entries)
 {
     trv_planner_t *planner = ranking->planner;
     const trv_span_t all = planner->progress;
-    const int limit = planner->list.messages_cost ? NEAR_COSTLY : NEAR_MAX;
+    const int limit = planner->list.has_message_overheads ? NEAR_MAX_OVERHEADS : NEAR_MAX;
     const int near_max = ranking->capacity > limit ? ranking->capacity : limit;
     int near = 0, rc = TRV_OK;
     double near_ns = INFINITY;

@@ -99,19 +99,18 @@ static double add_in_part(double a, double b)
 static double estimate_reductions(const trv_simulate_options_t *network, const trv_model_t *model,
                                   uint64_t vector_bytes)
 {
-    if ((network->gamma_ns <= 0 && network->gamma_start_ns <= 0) || model->reductions <= 0)
+    if (model->reductions <= 0)
         return 0;
     const double bytes = model->reduced / model->reductions / model->streams * (double)vector_bytes;
-    const double ns = network->gamma_start_ns +
-                      bytes * network->gamma_ns * (network->gamma_per_stream ? 1 : model->streams);
-    return model->reductions * (network->gamma_small_ns > 0 ? fmin(ns, bytes * network->gamma_small_ns) : ns);
+    return model->reductions * trv_reduction_ns(network, bytes, model->streams);
 }
 
 double trv_planner_estimate(const trv_planner_t *planner, const trv_model_t *model, uint64_t vector_bytes)
 {
     const trv_simulate_options_t *network = &planner->network;
     double vector_ns = (double)vector_bytes * 8e9 / trv_timing_payload_bps(network);
-    if (network->injection_bps > 0 && model->hops <= model->steps) /* a link carries messages of one interface only */
+    if (network->injection_bps > 0 &&
+        model->hops <= model->steps) /* a message crosses one link, which is then no faster than an interface */
         vector_ns = fmax(vector_ns, (double)vector_bytes * 8e9 / network->injection_bps);
     double router_ns = network->router_in_ns + network->router_out_ns; /* a path of h hops passes h + 1 routers */
     double transmission_ns = model->load * vector_ns;

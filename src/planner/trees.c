@@ -11,10 +11,10 @@
 #include "planner/constraints.h"
 #include "planner/timing.h"
 
-#define PARTS_MAX 2  /* schedules of an allgather or reduce-scatter that are tried after the best tree */
-#define MODELLED  2  /* candidates with a model that are tried */
-#define COSTLY    8  /* the same where messages have overheads, because the models are less exact there */
-#define ONE_HOP   32 /* the same on a network that does not forward, where they are of many algorithms */
+#define PARTS_MAX          2  /* schedules of an allgather or reduce-scatter that are tried after the best tree */
+#define MODELLED           2  /* candidates with a model that are tried */
+#define MODELLED_OVERHEADS 8  /* the same where messages have overheads, because the models are less exact there */
+#define ONE_HOP            32 /* the same on a network that does not forward, where they are of many algorithms */
 
 static bool has_parts(const trv_planner_t *planner)
 {
@@ -178,9 +178,9 @@ static int examine_modelled(trv_ranking_t *ranking, int listed)
 {
     const trv_planner_t *planner = ranking->planner;
     const trv_candidate_t *candidate = planner->list.candidate;
-    const int count_max = planner->list.network.no_forwarding ? ONE_HOP
-                          : planner->list.messages_cost       ? COSTLY
-                                                              : MODELLED;
+    const int count_max = planner->list.network.no_forwarding   ? ONE_HOP
+                          : planner->list.has_message_overheads ? MODELLED_OVERHEADS
+                                                                : MODELLED;
     int best[ONE_HOP + 1], count = 0, rc = TRV_OK;
     double estimate_ns[ONE_HOP + 1];
     for (int i = 0; i < listed; i++) {

@@ -55,7 +55,9 @@ double trv_simulator_hops(const trv_simulator_t *simulator, uint32_t packet_byte
 double trv_simulate_hops(const trv_simulator_t *simulator, const trv_simulate_options_t *options,
                          uint64_t vector_bytes);
 
-/* The time of the reductions of a step on a rank that is not slow. */
+/* The time of reductions that read `bytes` in one of `streams` streams, on a rank that is not slow; and that of the
+ * reductions of a step. */
+double trv_reduction_ns(const trv_simulate_options_t *options, double bytes, double streams);
 double trv_simulator_reduction_ns(const trv_simulator_t *simulator, const trv_simulate_options_t *options,
                                   const stage_t *stage, uint64_t vector_bytes);
 

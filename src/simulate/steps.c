@@ -121,15 +121,19 @@ static int step_leave(run_t *run, uint32_t w)
     return step_enter(run, w, TRV_STEP_GAP_FS);
 }
 
-double trv_simulator_reduction_ns(const trv_simulator_t *simulator, const trv_simulate_options_t *o,
+double trv_reduction_ns(const trv_simulate_options_t *o, double bytes, double streams)
+{
+    if (o->gamma_ns <= 0 && o->gamma_start_ns <= 0)
+        return 0;
+    const double ns = bytes * o->gamma_ns * (o->gamma_per_stream ? 1 : streams) + o->gamma_start_ns;
+    return o->gamma_small_ns > 0 ? fmin(ns, bytes * o->gamma_small_ns) : ns;
+}
+
+double trv_simulator_reduction_ns(const trv_simulator_t *simulator, const trv_simulate_options_t *options,
                                   const stage_t *stage, uint64_t vector_bytes)
 {
-    if ((o->gamma_ns <= 0 && o->gamma_start_ns <= 0) || stage->reduced_shares == 0)
-        return 0;
-    const double bytes = (double)trv_share_bytes(stage->reduced_shares, simulator->shares, vector_bytes);
-    const int sharing = o->gamma_per_stream ? 1 : simulator->streams;
-    const double ns = bytes * o->gamma_ns * sharing + o->gamma_start_ns;
-    return o->gamma_small_ns > 0 ? fmin(ns, bytes * o->gamma_small_ns) : ns;
+    const uint64_t bytes = trv_share_bytes(stage->reduced_shares, simulator->shares, vector_bytes);
+    return stage->reduced_shares == 0 ? 0 : trv_reduction_ns(options, (double)bytes, simulator->streams);
 }
 
 /* Continues if everything of the step has been injected and received. */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the preload library for the standard ABI of MPI against a stand-in (abi.py), because Debian 12 has no library
-# with this ABI, and checks that preload libraries and `trivance run` tell programs with it from others.
+# with this ABI, and checks that preload libraries and `trivance run` distinguish programs with it from others.
 # Usage: abi.sh SOURCES BUILD MPI_PROTO_H
 set -eu -o pipefail
 sources=$1 build=$2 work=$2/tests/preload/abi
