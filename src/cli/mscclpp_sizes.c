@@ -13,6 +13,7 @@
 void cli_report_mscclpp_sizes(const char *command, const trv_schedule_t *schedule, uint64_t bytes)
 {
     const uint64_t chunks = (uint64_t)trv_lower_chunks(schedule), step = TRV_MSCCLPP_ALIGNMENT * chunks;
+    const unsigned long long padded = (bytes / step + 1) * step;
     char text[TRV_BYTES_TEXT_MAX];
     fprintf(stderr,
             "trivance %s: the plan is valid for vectors of %llu bytes and multiples of that (%llu chunk%s of %d "
@@ -21,5 +22,5 @@ void cli_report_mscclpp_sizes(const char *command, const trv_schedule_t *schedul
             TRV_MSCCLPP_ALIGNMENT);
     if (bytes % step)
         cli_warn(command, "the plan is not valid for %s; pad the vector to %llu bytes", trv_format_bytes(bytes, text),
-                 (unsigned long long)((bytes / step + 1) * step));
+                 padded);
 }

@@ -428,7 +428,7 @@ static int write_plan(writer_t *w, FILE *out)
                              collective[trv_schedule_collective(w->schedule)], "protocol", "Simple", "inplace", 1,
                              "reuse_resources", 0, "gpus", gpus, "num_threads_per_block", 1024,
                              "use_double_scratch_buffer", 0, "buffer_alignment", TRV_MSCCLPP_ALIGNMENT,
-                             "min_message_size", (json_int_t)(TRV_MSCCLPP_ALIGNMENT * w->lowered.chunks),
+                             "min_message_size", TRV_MSCCLPP_ALIGNMENT * (json_int_t)w->lowered.chunks,
                              "max_message_size", (json_int_t)INT64_MAX);
     int rc = plan && !w->failed ? TRV_OK : trv_fail_memory();
     if (!rc)
