@@ -265,11 +265,37 @@ static void test_disk_full(void **state)
     expect_code(sweep(GRID " -o %s", path), 2, "No space left on device");
 }
 
+static void expect_new(const char *points, tool_t tool)
+{
+    assert_non_null(strstr(tool.out, points));
+    expect_code(tool, 0, NULL);
+}
+
+/* Rows of a network's file are kept until its parameters change, and those of the other networks with them. */
+static void test_network_file(void **state)
+{
+    static const char grid[] = "--torus=8 -a ring -b 32 --network=%s,paper -o %s";
+    static const char profile[] = "{\"format\": \"trivance-network-1\", \"title\": \"%s\", \"parameters\": "
+                                  "{\"alpha\": {\"value\": \"%s\", \"source\": \"x\"}}}";
+    char network[512], text[512];
+    (void)state;
+    snprintf(network, sizeof network, "%s", in_folder("own.json"));
+    snprintf(text, sizeof text, profile, "own", "1us");
+    tool_write_file(network, text, 0600);
+    expect_new("2 new", sweep(grid, network, in_folder("networks.csv")));
+    snprintf(text, sizeof text, profile, "another title", "1us");
+    tool_write_file(network, text, 0600);
+    expect_new("0 new", sweep(grid, network, path));
+    snprintf(text, sizeof text, profile, "own", "2us");
+    tool_write_file(network, text, 0600);
+    expect_code(sweep(grid, network, path), 2, "which is not in this sweep");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_killed),      cmocka_unit_test(test_interrupted), cmocka_unit_test(test_truncated_file),
-        cmocka_unit_test(test_other_files), cmocka_unit_test(test_disk_full),
+        cmocka_unit_test(test_other_files), cmocka_unit_test(test_disk_full),   cmocka_unit_test(test_network_file),
     };
     return cmocka_run_group_tests(tests, write_whole_sweep, tool_remove_folder);
 }

@@ -17,7 +17,7 @@
 #include "torus/rows.h"
 
 enum parameter {
-    NETWORK, /* first, because others replace what a profile sets */
+    NETWORK,
     MODEL,
     DELIVERY,
     BANDWIDTH,
@@ -80,7 +80,7 @@ static const cli_option_t network_option[] =
     {{NULL, 0, NULL, "Network (one queue per link and otherwise the paper's by default)", NULL},
      {"network", KEY(NETWORK), "NAME",
       "a network with a name: paper (default), tofu-d or tofu-d-fjmpi, or a file with parameters, for example "
-      "./mine.json; options that follow replace single parameters",
+      "./mine.json; other options replace single parameters",
       "paper tofu-d tofu-d-fjmpi FILE"},
      {"model", KEY(MODEL), "M",
       "queues of a link: fifo, a single queue, as in an ideal router (default); "
@@ -305,16 +305,46 @@ static int link_add(cli_network_t *network, const char *text, int (*add)(cli_lin
     return rc;
 }
 
-/* Sets a parameter of a profile. */
+static int parameter_find(const char *name)
+{
+    for (int i = 0; i < CLI_NETWORK_COUNT; i++)
+        if (strcmp(name, cli_network_names[i]) == 0)
+            return i;
+    return -1;
+}
+
+static int parameter_set(cli_network_t *network, enum parameter parameter, const char *value);
+
+static int set_and_name(cli_network_t *network, int parameter, const char *value)
+{
+    char reason[512];
+    int rc = parameter_set(network, (enum parameter)parameter, value);
+    if (!rc)
+        return TRV_OK;
+    snprintf(reason, sizeof reason, "%s", trv_last_error());
+    return trv_fail(rc, "--%s: %s", cli_network_names[parameter], reason); /* files use the names of the options, too */
+}
+
+static int fail_unknown(const char *name)
+{
+    return trv_fail(TRV_ERR_ARGUMENT, "the network has no parameter '%.40s'; `trivance simulate --help` lists them",
+                    name);
+}
+
+/* Sets a parameter of a profile, unless it is given. Invalid values are errors nevertheless. */
 static int set_from_profile(void *context, const char *name, const char *value)
 {
-    static const char *const known = " slow-rank slow-link cut network ";
-    char word[32];
-    snprintf(word, sizeof word, " %.28s ", name);
-    if (strstr(known, word))
+    cli_network_t *network = context, unused;
+    const int parameter = parameter_find(name);
+    if (parameter < 0)
+        return fail_unknown(name);
+    if (parameter == NETWORK || parameter == SLOW_RANK || parameter == SLOW_LINK || parameter == CUT)
         return trv_fail(TRV_ERR_ARGUMENT, "a profile has no %s, which belongs to one torus; give it as an option",
                         name);
-    return cli_network_set(context, name, value);
+    if (!(network->given >> parameter & 1))
+        return set_and_name(network, parameter, value);
+    cli_network_init(&unused);
+    return set_and_name(&unused, parameter, value);
 }
 
 static int parameter_set(cli_network_t *network, enum parameter parameter, const char *value)
@@ -366,17 +396,11 @@ static int parameter_set(cli_network_t *network, enum parameter parameter, const
 
 int cli_network_set(cli_network_t *network, const char *name, const char *value)
 {
-    for (int i = 0; i < CLI_NETWORK_COUNT; i++)
-        if (strcmp(name, cli_network_names[i]) == 0) {
-            char reason[512];
-            int rc = parameter_set(network, (enum parameter)i, value);
-            if (!rc)
-                return TRV_OK;
-            snprintf(reason, sizeof reason, "%s", trv_last_error());
-            return trv_fail(rc, "--%s: %s", name, reason); /* keys of a file have the names of the options */
-        }
-    return trv_fail(TRV_ERR_ARGUMENT, "the network has no parameter '%.40s'; `trivance simulate --help` lists them",
-                    name);
+    const int parameter = parameter_find(name);
+    if (parameter < 0)
+        return fail_unknown(name);
+    network->given |= UINT32_C(1) << parameter;
+    return set_and_name(network, parameter, value);
 }
 
 /* ---- Checking ---------------------------------------------------------------------------------------------------- */

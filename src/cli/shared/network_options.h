@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include <trivance/network.h>
@@ -26,6 +27,7 @@ typedef struct cli_network {
     trv_simulate_options_t options;
     trv_slow_rank_t slow_rank[CLI_SLOW_MAX]; /* `options` points to it after cli_network_finish */
     cli_links_t links;                       /* `options` points to links.directed, too */
+    uint32_t given;                          /* the parameters that were set, other than by a profile: bits */
 } cli_network_t;
 
 /* The names, without dashes: network (the name of a profile), then model, delivery, bandwidth, nic-bandwidth,
@@ -35,8 +37,9 @@ typedef struct cli_network {
 extern const char *const cli_network_names[];
 void cli_network_init(cli_network_t *network);
 /* Sets a parameter by its name from text as typed ("800Gb/s"); slow-rank, slow-link and cut add one more ("5:2x",
- * "0:+1:4x", "0:+1:down"; "3:+0", "3:+0:one-way"); `value` may be NULL for no-forwarding. TRV_ERR_ARGUMENT with a
- * message for an unknown name or an invalid value. */
+ * "0:+1:4x", "0:+1:down"; "3:+0", "3:+0:one-way"); `value` may be NULL for no-forwarding. A profile (network) sets only
+ * parameters that are not set, so that the order does not matter. TRV_ERR_ARGUMENT with a message for an unknown name
+ * or an invalid value. */
 int cli_network_set(cli_network_t *network, const char *name, const char *value);
 /* Checks the parameters that depend on the torus and on each other (slow ranks and links exist, no row is cut in
  * two, a packet fits in the buffer …) and sets the pointers in `options`. Must be called after every copy of a

@@ -22,9 +22,11 @@ static int fail_unknown(const char *name)
                     name, names);
 }
 
+bool cli_profile_is_path(const char *name) { return strpbrk(name, "/.") != NULL; }
+
 static int open_profile(const char *name, trv_json_t *file)
 {
-    if (strpbrk(name, "/."))
+    if (cli_profile_is_path(name))
         return trv_json_read(file, name);
     for (const cli_profile_t *profile = cli_profiles; profile->name; profile++)
         if (strcmp(profile->name, name) == 0)

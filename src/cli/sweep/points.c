@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "base/text/parse.h"
+#include "cli/shared/network_profile.h"
 #include "cli/sweep/sweep.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "schedule/collective.h"
 
 #define POINTS_MAX (UINT64_C(1) << 62)
@@ -38,9 +40,17 @@ static bool is_slow(int axis)
     return strncmp(cli_axis_name(axis), "slow-", 5) == 0 || strcmp(cli_axis_name(axis), "cut") == 0;
 }
 
+/* A network that is read from a file has its path and, after this character, a hash of its parameters (format_network). */
+#define FILE_HASH '#'
+
 static int set_parameter(cli_network_t *network, int axis, const char *text)
 {
-    return is_slow(axis) && strcmp(text, "none") == 0 ? TRV_OK : cli_network_set(network, cli_axis_name(axis), text);
+    char path[CLI_VALUE_MAX];
+    const char *hash = axis == CLI_AXIS_NETWORK ? strrchr(text, FILE_HASH) : NULL;
+    if (is_slow(axis) && strcmp(text, "none") == 0)
+        return TRV_OK;
+    snprintf(path, sizeof path, "%.*s", hash ? (int)(hash - text) : CLI_VALUE_MAX - 1, text);
+    return cli_network_set(network, cli_axis_name(axis), path);
 }
 
 /* The values of an axis that is not given; NULL: the axis has no column. Rows always state the network's basic
@@ -88,6 +98,40 @@ static int read_algorithms(cli_sweep_grid_t *grid, cli_values_t *values, const c
     return rc;
 }
 
+static int hash_parameter(void *context, const char *name, const char *value)
+{
+    uint64_t *hash = context;
+    *hash = trv_hash(trv_hash(*hash, name, strlen(name) + 1), value, strlen(value) + 1);
+    return TRV_OK;
+}
+
+/* Appends to the path of a file a hash of its parameters, so that a sweep does not continue results of a file that has
+ * changed. `text` has CLI_VALUE_MAX bytes. */
+static int format_network(const char *typed, char *text)
+{
+    uint64_t hash = TRV_HASH_SEED;
+    if (!cli_profile_is_path(typed)) {
+        snprintf(text, CLI_VALUE_MAX, "%s", typed);
+        return TRV_OK;
+    }
+    int rc = cli_profile_read(typed, hash_parameter, &hash);
+    if (!rc && snprintf(text, CLI_VALUE_MAX, "%s%c%08x", typed, FILE_HASH, (unsigned)hash) >= CLI_VALUE_MAX)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "the path '%.60s…' has more than %d bytes", typed, CLI_VALUE_MAX - 10);
+    return rc;
+}
+
+static int read_networks(cli_values_t *values, const char *list)
+{
+    cli_values_t typed = {0};
+    char text[CLI_VALUE_MAX];
+    int rc = cli_values_read(&typed, "network", list, false);
+    for (int i = 0; i < typed.count && !rc; i++)
+        if ((rc = format_network(typed.text[i], text)) == TRV_OK)
+            rc = cli_values_add(values, "network", text);
+    cli_values_clear(&typed);
+    return rc;
+}
+
 /* Checks a single value. Incompatible combinations are reported by the points that have them. */
 static int check_value(int axis, const char *text)
 {
@@ -111,7 +155,8 @@ static int read_axis(cli_sweep_grid_t *grid, int axis)
         return read_tori(values, list);
     if (axis == CLI_AXIS_ALGORITHM)
         return read_algorithms(grid, values, list);
-    int rc = cli_values_read(values, cli_axis_name(axis), list, !is_slow(axis));
+    int rc = axis == CLI_AXIS_NETWORK ? read_networks(values, list)
+                                      : cli_values_read(values, cli_axis_name(axis), list, !is_slow(axis));
     for (int i = 0; i < values->count && !rc; i++)
         rc = check_value(axis, values->text[i]);
     return rc;

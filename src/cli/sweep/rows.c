@@ -20,7 +20,6 @@
 #include "base/error.h"
 #include "base/array.h"
 
-#define CELL_MAX       128
 #define LINE_BEGINNING "{\"torus\": " /* the beginning of every row in JSON lines */
 
 int cli_sweep_format_of(const char *path, cli_format_t *format)
@@ -71,15 +70,15 @@ static int list_columns(const cli_sweep_rows_t *rows, cli_column_t *column)
 }
 
 /* Formats the value without its unit, which is part of the column's name. */
-static void format_cell(const cli_values_t *values, int i, char cell[CELL_MAX])
+static void format_cell(const cli_values_t *values, int i, char cell[CLI_VALUE_MAX])
 {
     size_t unit = values->unit ? strlen(values->unit) : 0;
-    snprintf(cell, CELL_MAX, "%.*s", (int)(strlen(values->text[i]) - unit), values->text[i]);
+    snprintf(cell, CLI_VALUE_MAX, "%.*s", (int)(strlen(values->text[i]) - unit), values->text[i]);
 }
 
 static void add_value(cli_table_t *table, const cli_values_t *values, int i)
 {
-    char cell[CELL_MAX];
+    char cell[CLI_VALUE_MAX];
     format_cell(values, i, cell);
     if (!values->unit)
         cli_cell_text(table, cell);
@@ -129,7 +128,7 @@ static void add_cells(cli_sweep_rows_t *rows, const cli_sweep_result_t *result)
 
 typedef struct cells {
     int count;
-    char text[CLI_COLUMNS_MAX][CELL_MAX]; /* truncated; only error messages are longer */
+    char text[CLI_COLUMNS_MAX][CLI_VALUE_MAX]; /* truncated; only error messages are longer */
 } cells_t;
 
 /* Splits a CSV line into cells (RFC 4180). */
@@ -144,7 +143,7 @@ static bool split_csv(const char *line, cells_t *cells)
                 quoted = false; /* the closing quote; a doubled one is a literal quote */
             if (!*line || (!quoted && *line == ','))
                 break;
-            if (length < CELL_MAX - 1)
+            if (length < CLI_VALUE_MAX - 1)
                 text[length++] = *line;
         }
         text[length] = '\0';
@@ -168,11 +167,11 @@ static bool split_json(const char *line, const cli_sweep_rows_t *rows, cells_t *
             break;
         }
         if (json_is_integer(value))
-            snprintf(cells->text[i], CELL_MAX, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+            snprintf(cells->text[i], CLI_VALUE_MAX, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
         else if (json_is_real(value))
-            snprintf(cells->text[i], CELL_MAX, "%.12g", json_real_value(value));
+            snprintf(cells->text[i], CLI_VALUE_MAX, "%.12g", json_real_value(value));
         else
-            snprintf(cells->text[i], CELL_MAX, "%s", json_is_string(value) ? json_string_value(value) : "");
+            snprintf(cells->text[i], CLI_VALUE_MAX, "%s", json_is_string(value) ? json_string_value(value) : "");
     }
     json_decref(object);
     return cells->count >= 0;

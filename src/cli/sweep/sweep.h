@@ -31,9 +31,10 @@
 /* ---- Values (values.c) ------------------------------------------------------------------------------------- */
 
 #define CLI_VALUES_MAX 10000 /* per axis */
+#define CLI_VALUE_MAX  256   /* bytes of a value's text */
 
 /* The values of one axis. Quantities are in their base unit ("1.5us" becomes "1500ns"), which the results omit. Words
- * are stored as typed. */
+ * are stored as typed, and files of networks with a hash (format_network in points.c). */
 typedef struct cli_values {
     int count;
     char **text;

@@ -11,8 +11,6 @@
 #include "cli/sweep/sweep.h"
 #include "base/error.h"
 
-#define ITEM_MAX 128
-
 static int parse_bytes(const char *text, double *value)
 {
     uint64_t bytes;
@@ -69,7 +67,7 @@ int cli_values_add(cli_values_t *values, const char *what, const char *text)
 
 static int add_quantity(cli_values_t *values, const char *what, const struct kind *kind, double value)
 {
-    char text[ITEM_MAX];
+    char text[CLI_VALUE_MAX];
     bool whole = fabs(value - rint(value)) < 1e-9 * value || value <= 0;
     if (whole && value < 9e15)
         snprintf(text, sizeof text, "%.0f%s", value, kind->unit);
@@ -115,7 +113,7 @@ static bool parse_range(char *text, range_t *range)
 
 static int add_range(cli_values_t *values, const char *what, const char *item)
 {
-    char copy[ITEM_MAX];
+    char copy[CLI_VALUE_MAX];
     range_t range;
     snprintf(copy, sizeof copy, "%s", item);
     if (!parse_range(copy, &range))
@@ -146,7 +144,7 @@ static int add_range(cli_values_t *values, const char *what, const char *item)
 
 int cli_values_read(cli_values_t *values, const char *what, const char *list, bool ranges)
 {
-    char item[ITEM_MAX], option[48];
+    char item[CLI_VALUE_MAX], option[48];
     int more, rc = TRV_OK;
     snprintf(option, sizeof option, "--%s", what);
     while (!rc && (more = trv_next_item(&list, option, item, sizeof item)) != 0) {
