@@ -4,11 +4,13 @@ from __future__ import annotations
 import inspect
 import json
 import pathlib
-from typing import Any, Dict, Set, Tuple
+from typing import Any, Dict, List, Set, Tuple
 
 from . import _library as L
 
 FORMAT = "trivance-network-1"
+# Arguments of `Network` that belong to one torus or that profiles state in another form
+_NOT_IN_PROFILES = {"torus", "cuts", "slow", "slow-ranks", "nodes", "forwarding", "gamma-per-stream"}
 _FOLDER = pathlib.Path(__file__).parent / "profiles"
 
 
@@ -27,12 +29,24 @@ def _option(key: str, text: str) -> Dict[str, Any]:
     if key == "gamma":
         return {"gamma": text.removesuffix("/stream"), "gamma_per_stream": text.endswith("/stream")}
     if key == "no-forwarding":
+        if text not in ("no", "yes"):
+            raise ValueError(f"{key} is {text!r}; expected yes or no")
         return {"forwarding": text == "no"}
     if key == "jitter":
-        return {"jitter": float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)}
+        if not text.endswith("%"):
+            raise ValueError(f"{key} is {text!r}; expected a share, for example 10%")
+        return {"jitter": float(text.removesuffix("%")) / 100}
     if key == "shared-paths" and text not in ("all", "one"):
         return {"shared_paths": [int(d) for d in text.split(":")]}
     return {key.replace("-", "_"): text}
+
+
+def _unique(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
+    """An object of a JSON file, whose keys must differ."""
+    for key in (found := [key for key, _ in pairs]):
+        if found.count(key) > 1:
+            raise ValueError(f"the key {key!r} occurs twice")
+    return dict(pairs)
 
 
 def _read(name: str) -> Tuple[Dict[str, Any], Set[str]]:
@@ -40,16 +54,18 @@ def _read(name: str) -> Tuple[Dict[str, Any], Set[str]]:
     from .network import Network
     path = pathlib.Path(name) if set("/.") & set(name) else _FOLDER / f"{name}.json"
     try:
-        profile = json.loads(path.read_text(encoding="utf-8"))
+        profile = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_unique)
         if profile["format"] != FORMAT:
             raise ValueError(f'its format is not "{FORMAT}"')
         arguments: Dict[str, Any] = {}
         fitted: Set[str] = set()
-        known = set(inspect.signature(Network).parameters) - {"torus"}
+        known = {name.replace("_", "-") for name in inspect.signature(Network).parameters} - _NOT_IN_PROFILES
         for key, entry in profile["parameters"].items():
-            own = _option(key, entry["value"])
-            if not set(own) <= known:
+            if key not in known | {"no-forwarding"}:
                 raise ValueError(f"there is no parameter {key!r}")
+            if not isinstance(entry["value"], str) or not isinstance(entry["source"], str):
+                raise ValueError(f"the value and the source of {key!r} must be strings")
+            own = _option(key, entry["value"])
             arguments.update(own)
             if entry["source"].startswith("fitted"):
                 fitted.update(own)

@@ -124,7 +124,15 @@ def test_profiles(tmp_path):
     own.write_text("{}")
     with pytest.raises(tv.ArgumentError, match="not a profile"):
         tv.Network.from_profile("8", str(own))
-    own.write_text(json.dumps({"format": "trivance-network-1", "title": "own", "parameters": {
-        "alfa": {"value": "1us", "source": "x"}}}))
-    with pytest.raises(tv.ArgumentError, match="there is no parameter 'alfa'"):
-        tv.Network.from_profile("8", str(own))
+    for parameters, text in (
+            ('"alfa": {"value": "1us", "source": "x"}', "there is no parameter 'alfa'"),
+            ('"link_latency": {"value": "1us", "source": "x"}', "there is no parameter 'link_latency'"),
+            ('"nodes": {"value": "0", "source": "x"}', "there is no parameter 'nodes'"),
+            ('"alpha": {"value": 1, "source": "x"}', "the value and the source of 'alpha' must be strings"),
+            ('"alpha": {"value": "1us"}', "source"),
+            ('"alpha": {"value": "1us", "source": "x"}, "alpha": {"value": "2us", "source": "x"}', "'alpha' occurs twice"),
+            ('"jitter": {"value": "0.5", "source": "x"}', "expected a share"),
+            ('"no-forwarding": {"value": "1", "source": "x"}', "expected yes or no")):
+        own.write_text(f'{{"format": "trivance-network-1", "title": "own", "parameters": {{{parameters}}}}}')
+        with pytest.raises(tv.ArgumentError, match=text):
+            tv.Network.from_profile("8", str(own))
