@@ -23,7 +23,11 @@ enum { OPTION_ALPHA = CLI_NO_LETTER, OPTION_ROOT, OPTION_UNCHECKED };
 /* Beside trv_format_t: traces are several files, which trv_export does not write. */
 enum { FORMAT_CHAKRA = TRV_FORMAT_MSCCLPP + 1 };
 
-#define FORMAT_WORDS "goal, msccl, mscclpp or chakra"
+static const char *const format_name[] = {[TRV_FORMAT_GOAL] = "goal",
+                                          [TRV_FORMAT_MSCCL] = "msccl",
+                                          [TRV_FORMAT_MSCCLPP] = "mscclpp",
+                                          [FORMAT_CHAKRA] = "chakra"};
+#define FORMATS_EXPECTED "expected goal, msccl, mscclpp or chakra, for example --format=goal"
 
 static const cli_option_t option[] = {
     {"format", 'f', "F",
@@ -95,30 +99,20 @@ typedef struct options {
 
 static int read_format(const char *text, int *format)
 {
-    static const char *const name[] = {"goal", "msccl", "mscclpp", "chakra"}; /* as in trv_format_t */
     for (int i = 0; i <= FORMAT_CHAKRA; i++)
-        if (strcmp(text, name[i]) == 0) {
+        if (strcmp(text, format_name[i]) == 0) {
             *format = i;
             return TRV_OK;
         }
-    return trv_fail(TRV_ERR_ARGUMENT,
-                    "there is no format '%.40s'; expected " FORMAT_WORDS ", for example --format=goal", text);
+    return trv_fail(TRV_ERR_ARGUMENT, "there is no format '%.40s'; " FORMATS_EXPECTED, text);
 }
 
 static bool is_gpu_program(int format) { return format == TRV_FORMAT_MSCCL || format == TRV_FORMAT_MSCCLPP; }
 
-/* SIGTERM and SIGHUP end the tool after the library has removed its temporary files, as SIGINT does (progress.h). */
+/* The signal that ends the tool after the library has removed its temporary files. */
 static volatile sig_atomic_t ended;
 
 static void on_end(int number) { ended = number; }
-
-/* Signals that the process ignores stay ignored. */
-static void catch_end(int number, struct sigaction *previous)
-{
-    const struct sigaction action = {.sa_handler = on_end, .sa_flags = SA_RESTART};
-    if (sigaction(number, NULL, previous) == 0 && previous->sa_handler != SIG_IGN)
-        sigaction(number, &action, NULL);
-}
 
 static int report_or_end(void *span, double fraction)
 {
@@ -127,19 +121,22 @@ static int report_or_end(void *span, double fraction)
     return trv_span_callback(span, fraction);
 }
 
-/* Of Chakra traces, whose files appear together. ASTRA-sim adds the latency of its links, so alpha is 0 by default. */
+/* Writes Chakra traces, whose files appear together. ASTRA-sim adds the latency of its links, so alpha is 0 by default.
+ * Signals that the process ignores stay ignored; the progress bar catches SIGINT after its first report. */
 static int write_traces(const options_t *options, const trv_schedule_t *schedule, uint64_t bytes)
 {
+    const struct sigaction action = {.sa_handler = on_end, .sa_flags = SA_RESTART};
+    struct sigaction previous[CLI_ENDING_SIGNALS];
     cli_progress_t progress;
     trv_span_t all = cli_progress_begin(&progress, "writing", 1);
-    struct sigaction on_term, on_hangup;
-    catch_end(SIGTERM, &on_term);
-    catch_end(SIGHUP, &on_hangup);
+    for (int i = 0; i < CLI_ENDING_SIGNALS; i++)
+        if (sigaction(cli_ending_signals[i], NULL, &previous[i]) == 0 && previous[i].sa_handler != SIG_IGN)
+            sigaction(cli_ending_signals[i], &action, NULL);
     int rc = trv_export_chakra(schedule, options->output, bytes, options->alpha_given ? options->alpha_ns : 0,
                                report_or_end, &all);
     cli_progress_end(&progress);
-    sigaction(SIGTERM, &on_term, NULL);
-    sigaction(SIGHUP, &on_hangup, NULL);
+    for (int i = 0; i < CLI_ENDING_SIGNALS; i++)
+        sigaction(cli_ending_signals[i], &previous[i], NULL);
     if (ended)
         raise(ended);
     return rc;
@@ -253,7 +250,7 @@ int cli_export(int argc, char **argv)
     if (!options.selection.single)
         return cli_bad(argv[0], "more than one algorithm is given; give one, for example --algorithm=trivance-b");
     if (options.format < 0)
-        return cli_bad(argv[0], "--format is required: " FORMAT_WORDS "; for example --format=goal");
+        return cli_bad(argv[0], "--format is required; " FORMATS_EXPECTED);
     if (is_gpu_program(options.format) && options.collective > TRV_ALLGATHER)
         return cli_bad(argv[0],
                        "MSCCL and MSCCL++ programs are of allreduce, reduce-scatter or allgather; write %s as GOAL, "

@@ -255,7 +255,7 @@ def check_errors():
 
 def check_signals():
     """A signal ends the tool without files."""
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGQUIT):
         with tempfile.TemporaryDirectory() as folder:
             tool = subprocess.Popen([TOOL, "export", "24x24x24", "-a", "bucket", "--format=chakra",
                                      f"--output={folder}/t"], stderr=subprocess.DEVNULL)

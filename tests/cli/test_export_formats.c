@@ -244,7 +244,7 @@ static void test_unsupported_schedules(void **state)
         const char *line, *words;
     } bad[] = {
         {"export", "give a torus"},
-        {"export 9", "--format is required: goal, msccl, mscclpp or chakra; for example --format=goal"},
+        {"export 9", "--format is required; expected goal, msccl, mscclpp or chakra, for example --format=goal"},
         {"export 9 --format=xml", "no format 'xml'; expected goal, msccl, mscclpp or chakra"},
         {"export 9 3x3 --format=goal", "more than one torus"},
         {"export 9 -a ring,swing --format=goal", "more than one algorithm"},

@@ -20,6 +20,8 @@ enum { LINKS_MAX = 16, TEMPORARIES_MAX = 8 };
 
 /* ---- Signals ----------------------------------------------------------------------------------------------------- */
 
+const int cli_ending_signals[CLI_ENDING_SIGNALS + 1] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU, SIGXFSZ};
+
 static char *volatile temporary[TEMPORARIES_MAX]; /* that exist at present */
 
 static void on_signal(int number)
@@ -34,12 +36,11 @@ static void on_signal(int number)
 /* Installs handlers that remove temporaries. Signals for which the tool has installed another handler keep it. */
 static void watch_signals(void)
 {
-    static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU, SIGXFSZ};
     static bool watched;
-    for (size_t i = 0; !watched && i < sizeof ends / sizeof *ends; i++) {
+    for (const int *number = cli_ending_signals; !watched && *number; number++) {
         struct sigaction now, action = {.sa_handler = on_signal};
-        if (sigaction(ends[i], NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL)
-            sigaction(ends[i], &action, NULL);
+        if (sigaction(*number, NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL)
+            sigaction(*number, &action, NULL);
     }
     watched = true;
 }

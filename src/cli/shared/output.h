@@ -2,7 +2,7 @@
  * Output files. A regular file appears under its name only when it is complete: it is written as a temporary beside it,
  * then renamed, so that a failure neither loses the old file nor leaves an incomplete one. Symbolic links are followed,
  * the mode and owner of an existing file are kept, and writing to a read-only file is an error. A device or FIFO is
- * written directly. SIGINT, SIGTERM, SIGHUP, SIGQUIT, and SIGXCPU and SIGXFSZ of resource limits, remove the temporary.
+ * written directly. The signals of cli_ending_signals remove the temporary.
  */
 #ifndef TRIVANCE_CLI_SHARED_OUTPUT_H
 #define TRIVANCE_CLI_SHARED_OUTPUT_H
@@ -11,6 +11,11 @@
 #include <stdio.h>
 
 #include "cli/shared/progress.h"
+
+/* The signals after which no temporary may remain: those that end the process and can be caught, except for errors of
+ * the program. Ends with 0. */
+#define CLI_ENDING_SIGNALS 7
+extern const int cli_ending_signals[CLI_ENDING_SIGNALS + 1];
 
 typedef struct cli_output {
     FILE *stream;
