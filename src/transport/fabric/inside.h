@@ -1,7 +1,7 @@
 /*
  * Declarations shared by the files of the fabric: bring_up.c (collective initialization), parameters.c (parameters of
  * libfabric), interfaces.c (candidate interfaces), assign.c (assignment of interfaces to ports), cables.c (hosts
- * that do not forward), numbering.c (the order of the hosts along their cables), interface.c (one interface), open.c
+ * that do not forward), cable_order.c (the order of the hosts along their cables), interface.c (one interface), open.c
  * (creation and closing), post.c (operations), wait.c (progress).
  */
 #ifndef TRIVANCE_TRANSPORT_FABRIC_INSIDE_H
@@ -157,7 +157,7 @@ int trv_fabric_check_list(const trv_fabric_t *fabric);
 bool trv_fabric_is_in(const char *address, const char *network, size_t length);
 /* Fails with a sentence that lists the interfaces of this host. */
 int trv_fabric_no_interface(const trv_fabric_t *fabric, const char *name);
-/* numbering.c: sets fabric->cable_order from the published interfaces. */
+/* cable_order.c: sets fabric->cable_order from the published interfaces. */
 void trv_fabric_find_order(trv_fabric_t *fabric);
 /* open.c: opens the interfaces in the bit mask. */
 int trv_fabric_open_interfaces(trv_fabric_t *fabric, unsigned which);
