@@ -16,6 +16,7 @@ import torch
 import torch.distributed as dist
 
 import trivance.torch
+from backend_threads import backend_threads
 
 RANK, RANKS = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
 CASES = int(sys.argv[1]) if len(sys.argv) > 1 else 60
@@ -380,8 +381,8 @@ def main():
         mine, size = (RANK, small) if RANK < small else (RANK - small, RANKS - small)
         job(store, f"{small} {size}", mine, size, CASES // 2 if size > 1 else CASES // 4, False)
     job(store, "all", RANK, RANKS, CASES, RANKS > 2)
-    left = sorted(open(f"/proc/self/task/{at}/comm").read().strip() for at in os.listdir("/proc/self/task"))
-    assert not any("trivance" in at for at in left), f"threads are left: {left}"
+    left = backend_threads()
+    assert not left, f"threads are left: {left}"
     store.add("over", 1)
     while RANK == 0 and store.add("over", 0) < RANKS:
         pass

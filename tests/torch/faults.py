@@ -33,15 +33,12 @@ import torch
 import torch.distributed as dist
 
 import trivance.torch
+from backend_threads import backend_threads
 
 RANK, RANKS = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
 TIMEOUT = 3.0
 store = dist.TCPStore("127.0.0.1", int(os.environ["MASTER_PORT"]), RANKS, RANK == 0, datetime.timedelta(seconds=60))
 begun = []
-
-
-def backend_threads():
-    return [at for at in os.listdir("/proc/self/task") if "trivance" in open(f"/proc/self/task/{at}/comm").read()]
 
 
 def synchronize():
