@@ -23,6 +23,27 @@ def test_rows():
     assert len({(row.curve, row.size) for row in ROWS}) == len(ROWS)
 
 
+def test_invalid_rows(tmp_path):
+    """A file with other contents is an error that names the line."""
+    header = ",".join(rows.COLUMNS)
+    for text, words in (("", "collective is missing"), ("a,b\n", "collective is missing"), (header + "\n", None),
+                        (header + "\nallreduce,2x2x2,utofu,bine-l,1,0,8,3,2,4\n", None),
+                        (header + "\nallreduce,2x2y,utofu,bine-l,1,0,8,3,2,4\n", ":2: .*2x2y"),
+                        (header + "\nallreduce,2x2x2,utofu,bine-l,1,0,8,x,2,4\n", ":2: .*'x'"),
+                        (header + "\nallreduce,2x2x2,utofu,bine-l,1,0,8,nan,2,4\n", "ascending"),
+                        (header + "\nallreduce,2x2x2,utofu,bine-l,1,0,0,3,2,4\n", "bytes positive"),
+                        (header + "\nallreduce,2x2x2\n", ":2: ")):
+        path = tmp_path / "rows.csv"
+        path.write_text(text)
+        if words:
+            with pytest.raises(ValueError, match=words):
+                list(rows.read(open(path, encoding="utf-8")))
+        else:
+            assert len(list(rows.read(open(path, encoding="utf-8")))) == text.count("\n") - 1
+    assert subprocess.run([sys.executable, "-m", "trivance.validation", "--data", str(path)], stderr=subprocess.PIPE,
+                          check=False).returncode == 2
+
+
 def test_schedules():
     """Every schedule of a row exists, and is exact; rows with more ports than the torus have none."""
     for name, shape, collective in {(rows.schedule_of(row), row.shape, rows.collective_of(row)) for row in ROWS

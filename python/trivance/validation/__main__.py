@@ -68,4 +68,5 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except (TrivanceError, OSError, KeyError, ValueError) as error:
-        sys.exit(f"trivance.validation: {error}")
+        print(f"trivance.validation: {error}", file=sys.stderr)
+        sys.exit(2)

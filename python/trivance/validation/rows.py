@@ -3,11 +3,13 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import math
 import pathlib
-from typing import Iterator, List, Optional, TextIO, Tuple
+from typing import Dict, Iterator, List, Optional, TextIO, Tuple
 
-from .. import Torus
+from .. import ArgumentError, Torus
 
+COLUMNS = ("collective", "torus", "library", "algorithm", "ports", "segment_bytes", "bytes", "median_us", "p10_us", "p90_us")
 DATA = pathlib.Path(__file__).parent / "fugaku.csv"
 
 
@@ -102,12 +104,27 @@ def collective_of(row: Row) -> str:
     return _NAMES.get(row.collective, row.collective)
 
 
+def _parse(line: Dict[str, str]) -> Row:
+    low, median, high = (float(line[key]) / 1e6 for key in ("p10_us", "median_us", "p90_us"))
+    row = Row(line["collective"], str(Torus(line["torus"])), line["library"], line["algorithm"], int(line["ports"] or 0),
+              int(line["bytes"]), median, low, high)
+    if not 0 < low <= median <= high < math.inf or row.ports < 0 or row.size <= 0:
+        raise ValueError("the times must be positive and in ascending order (p10, median, p90), and the bytes positive")
+    return row
+
+
 def read(stream: Optional[TextIO] = None) -> Iterator[Row]:
     """The rows without segments, of the file that comes with the package or of one with the same columns."""
     with stream or open(DATA, encoding="utf-8", newline="") as lines:
-        for line in csv.DictReader(lines):
-            if line["segment_bytes"] not in ("", "0"):
-                continue
-            low, median, high = (float(line[key]) / 1e6 for key in ("p10_us", "median_us", "p90_us"))
-            yield Row(line["collective"], line["torus"], line["library"], line["algorithm"], int(line["ports"] or 0),
-                      int(line["bytes"]), median, low, high)
+        reader = csv.DictReader(lines, strict=True)
+        try:
+            missing = [column for column in COLUMNS if column not in (reader.fieldnames or ())]
+            if missing:
+                raise ValueError(f"the columns are {','.join(COLUMNS)}; {missing[0]} is missing")
+            for line in reader:
+                if None in line or None in line.values():
+                    raise ValueError("its number of columns is another one")
+                if line["segment_bytes"] in ("", "0"):
+                    yield _parse(line)
+        except (ArgumentError, TypeError, ValueError, csv.Error) as error:
+            raise ValueError(f"{lines.name}:{reader.line_num}: this is not a measurement as in fugaku.csv: {error}") from None
