@@ -106,7 +106,7 @@ lines 0 '^trivance'
 # Every collective: a rule for each, which programs accept.
 ranks=4
 collectives=allreduce,reduce-scatter,allgather,broadcast,reduce,scatter,gather,alltoall
-run -- "$tool" tune --torus 2x2 --bytes 64,4K --time 3s -o "$work/rules.json" --collective $collectives
+run -- "$tool" tune --torus 2x2 --bytes 64,4K --time 6s -o "$work/rules.json" --collective $collectives
 good "tune of all collectives"
 lines 16 '^[a-z-]+ +(64 B|4 KiB) +mpi '
 for collective in ${collectives//,/ }; do
