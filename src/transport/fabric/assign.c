@@ -2,12 +2,14 @@
  * Assignment of interfaces to ports: this rank publishes its interfaces and routes, collects those of the other ranks,
  * and applies the assignment that topology/ports/map.h computes from them.
  */
+#include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "settings/ports_text.h"
 #include "transport/fabric/inside.h"
 #include "topology/ports/system_routes.h"
 
@@ -31,6 +33,12 @@ void trv_fabric_publish_interfaces(const trv_fabric_t *fabric, trv_writer_t *wri
     trv_write_number(writer, fabric->selecting);
 }
 
+int trv_fabric_read_interface(trv_reader_t *reader, char address[TRV_IP_ADDRESS_MAX])
+{
+    trv_read_text(reader, address, TRV_IP_ADDRESS_MAX);
+    return (int)trv_read_number(reader);
+}
+
 int trv_fabric_collect_interfaces(trv_fabric_t *fabric, int rank, const char *host, int coordinate,
                                   trv_reader_t *reader)
 {
@@ -42,8 +50,7 @@ int trv_fabric_collect_interfaces(trv_fabric_t *fabric, int rank, const char *ho
                                       .interfaces_hash = TRV_HASH_SEED,
                                       .coordinate = coordinate};
     for (uint32_t i = 0; i < interfaces && i < TRV_INTERFACES_MAX; i++) {
-        trv_read_text(reader, address, sizeof address);
-        trv_read_number(reader);
+        trv_fabric_read_interface(reader, address);
         record->interfaces_hash = trv_hash(record->interfaces_hash, address, strlen(address) + 1);
     }
     const bool same_list = trv_read_number(reader) == ports_hash(fabric);
@@ -81,8 +88,7 @@ static void query_peer(const trv_fabric_t *fabric, int routes, int peer, uint8_t
     char address[TRV_IP_ADDRESS_MAX];
     const int interfaces = (int)trv_read_number(&reader);
     for (int j = 0; j < interfaces; j++) {
-        trv_read_text(&reader, address, sizeof address);
-        trv_read_number(&reader);
+        trv_fabric_read_interface(&reader, address);
         query_routes(fabric, routes, address, &routed[j], &reachable[j]);
     }
 }
@@ -90,18 +96,22 @@ static void query_peer(const trv_fabric_t *fabric, int routes, int peer, uint8_t
 /* Bit mask of the interfaces whose network has the address. */
 static unsigned find_on_link(const trv_fabric_t *fabric, const char *address)
 {
+    const int family = strchr(address, ':') ? AF_INET6 : AF_INET;
+    uint8_t there[16], own[16];
     unsigned bits = 0;
+    if (inet_pton(family, address, there) != 1)
+        return 0;
     for (int i = 0; i < fabric->interfaces; i++) {
         const trv_interface_t *interface = &fabric->interface[i];
-        char network[TRV_IP_ADDRESS_MAX + 8];
-        const int length = snprintf(network, sizeof network, "%s/%d", interface->ip_address, interface->network_bits);
-        bits |= (unsigned)(interface->network_bits > 0 && trv_fabric_is_in(address, network, (size_t)length)) << i;
+        if (interface->network_bits > 0 && inet_pton(family, interface->ip_address, own) == 1 &&
+            trv_ports_same_network(own, there, interface->network_bits))
+            bits |= 1u << i;
     }
     return bits;
 }
 
-/* If the user has assigned interfaces, those in the network of the neighbour's address reach it. If there are none, every
- * interface does if there is a route, because packets may leave by another one than that of their source. */
+/* If the user has assigned interfaces, those in the network of the neighbour's address reach it. If there are none,
+ * every interface does if there is a route, because packets may leave by another one than that of their source. */
 static void query_assigned(const trv_fabric_t *fabric, int routes, int peer, const uint8_t routed[TRV_INTERFACES_MAX],
                            uint16_t reachable[TRV_INTERFACES_MAX])
 {
@@ -109,8 +119,7 @@ static void query_assigned(const trv_fabric_t *fabric, int routes, int peer, con
     char address[TRV_IP_ADDRESS_MAX];
     const int interfaces = (int)trv_read_number(&reader);
     for (int j = 0; j < interfaces; j++) {
-        trv_read_text(&reader, address, sizeof address);
-        trv_read_number(&reader);
+        trv_fabric_read_interface(&reader, address);
         const unsigned on_link = find_on_link(fabric, address);
         if (on_link)
             reachable[j] = (uint16_t)on_link;
@@ -385,8 +394,9 @@ static int check_ports_exist(const trv_fabric_t *fabric)
     return TRV_OK;
 }
 
-/* The first rank whose user has assigned an interface to a port that does not reach that of the neighbour; -1 if there is
- * none. Where hosts forward, any route between them suffices. All ranks find the same rank. */
+/* Returns the first rank with an assigned interface that does not reach the interface of the neighbour at its port,
+ * which is *port; -1 if there is none. Where hosts forward, any route between them suffices. All ranks find the same
+ * rank. */
 static int find_wrong_map(const trv_fabric_t *fabric, const trv_topology_records_t *records, const trv_map_t *map,
                           int *port)
 {

@@ -53,10 +53,8 @@ static void add_ends(const trv_fabric_t *fabric, wiring_t *wiring, int host)
     for (int i = 0; i < interfaces; i++) {
         char text[TRV_IP_ADDRESS_MAX];
         end_t *end = &wiring->end[wiring->ends];
-        trv_read_text(&reader, text, sizeof text);
-        *end = (end_t){.host = host,
-                       .family = strchr(text, ':') ? AF_INET6 : AF_INET,
-                       .bits = (int)trv_read_number(&reader)};
+        const int bits = trv_fabric_read_interface(&reader, text);
+        *end = (end_t){.host = host, .family = strchr(text, ':') ? AF_INET6 : AF_INET, .bits = bits};
         if (end->bits > 0 && end->bits <= (end->family == AF_INET ? 32 : 128) &&
             inet_pton(end->family, text, end->address) == 1)
             wiring->ends++;

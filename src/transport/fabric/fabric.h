@@ -72,8 +72,8 @@ unsigned trv_fabric_shared_paths(const trv_fabric_t *fabric, bool *one);
 /* True if hosts do not forward (options.may_relay): messages reach only the neighbours on the torus. Those to other
  * ranks must be sent to trv_fabric_next_rank, which passes them on. */
 bool trv_fabric_relays(const trv_fabric_t *fabric);
-/* The route that is missing, as a sentence. Without trv_fabric_relays: the cable that is missing, so that a network that
- * joins all hosts is used instead of the others; "" if none is. */
+/* The route that is missing, as a sentence. Without trv_fabric_relays: the cable that is missing, so that a network
+ * that joins all hosts is used instead of the others; "" if none is. */
 const char *trv_fabric_no_route(const trv_fabric_t *fabric);
 /* On rank 0, if options.may_relay and if the torus is a ring or line: the hosts in the order in which cables join them,
  * separated by commas, if these form a ring or a chain along which the ranks are not numbered; else "". */

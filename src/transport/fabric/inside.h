@@ -134,6 +134,8 @@ struct trv_fabric {
 int trv_fabric_create(trv_fabric_t **fabric, const trv_fabric_options_t *options, const char *provider,
                       const char *parameters);
 void trv_fabric_publish_interfaces(const trv_fabric_t *fabric, trv_writer_t *writer);
+/* Reads the next interface of a published list; returns the length of the prefix of its network in bits. */
+int trv_fabric_read_interface(trv_reader_t *reader, char address[TRV_IP_ADDRESS_MAX]);
 /* host: the same text for all ranks of a host; coordinate: on the torus. */
 int trv_fabric_collect_interfaces(trv_fabric_t *fabric, int rank, const char *host, int coordinate,
                                   trv_reader_t *reader);
@@ -151,10 +153,9 @@ const char *trv_fabric_parameters(const char *first);
 size_t trv_fabric_rendezvous_limit(const char *parameters);
 /* interfaces.c: selects the provider and the candidate interfaces; fills in interface[i].info. */
 int trv_fabric_select_interfaces(trv_fabric_t *fabric, const char *provider);
-/* Fails if an entry of the user's list selects no interface of any host with the same list. After collect_interfaces. */
+/* Fails if an entry of the user's list selects no interface of any host with the same list. After
+ * collect_interfaces. */
 int trv_fabric_check_list(const trv_fabric_t *fabric);
-/* True if the address is in the network, such as "10.1.0.0/16". */
-bool trv_fabric_is_in(const char *address, const char *network, size_t length);
 /* Fails with a sentence that lists the interfaces of this host. */
 int trv_fabric_no_interface(const trv_fabric_t *fabric, const char *name);
 /* cable_order.c: sets fabric->cable_order from the published interfaces. */

@@ -221,7 +221,8 @@ static bool reaches_hosts(const char *provider)
 
 /* ---- Interfaces that are not assigned to ports ------------------------------------------------------------------- */
 
-bool trv_fabric_is_in(const char *address, const char *network, size_t length)
+/* True if the address is in the network, such as "10.1.0.0/16". */
+static bool is_in(const char *address, const char *network, size_t length)
 {
     uint8_t there[16], here[16];
     int family;
@@ -245,7 +246,7 @@ static bool selects(const char *entry, const struct fi_info *info)
     const size_t length = strcspn(entry, ",");
     snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), entry);
     address_text(info, address, sizeof address);
-    return is_interface(info, name) || trv_fabric_is_in(address, entry, length);
+    return is_interface(info, name) || is_in(address, entry, length);
 }
 
 /* True if the list contains the interface. NULL is the list of all interfaces. */

@@ -1,6 +1,6 @@
 /*
- * Asks the MPI library for its name, see mpi_library.h. All others, also some derived from MPICH, are TRV_OTHER_MPI,
- * for which every user of this function assumes the safe case.
+ * Determines the MPI library from its version text. A library whose text names neither Open MPI nor MPICH, as that of
+ * some derived from MPICH, is TRV_OTHER_MPI, for which all callers assume the safe case.
  */
 #include "transport/mpi/mpi_library.h"
 

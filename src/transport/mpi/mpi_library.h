@@ -1,12 +1,9 @@
 /*
- * Which MPI library the process uses, where the libraries differ. The headers of Open MPI and
- * MPICH define a macro; with the header of the
- * standard ABI (MPI 5) it is any library that supports the ABI, which is asked at run time.
+ * The MPI library of the process, where libraries differ. The headers of Open MPI and MPICH define a macro. The header
+ * of the standard ABI (MPI 5) fits any library that supports the ABI, so that the library is determined at run time.
  */
 #ifndef TRIVANCE_TRANSPORT_MPI_MPI_LIBRARY_H
 #define TRIVANCE_TRANSPORT_MPI_MPI_LIBRARY_H
-
-#include <stdbool.h>
 
 #include <mpi.h>
 
