@@ -22,7 +22,8 @@
  * other streams' messages use the links while it waits for its latencies, `busy` is the load of the link by all
  * streams; the time is then at least busy * vector / bandwidth, and longer with `queues`. A stream waits for the
  * overheads of its own messages and, as long as the other streams execute the same step, of theirs. Of all messages,
- * the fraction `parts / messages` has the overhead of a part in addition. */
+ * the fraction `parts / messages` has the overhead of a part in addition. `injected`, `parts`, `reductions` and
+ * `reduced` are 0 if the algorithm's model does not determine them. */
 typedef struct trv_model {
     double steps, hops, load, busy;
     double injected; /* sum over the steps of the bytes of a stream's largest message, as a fraction of the vector */
@@ -30,7 +31,7 @@ typedef struct trv_model {
     double parts; /* messages of a rank that are the first of their stream to a peer and carry a part of its data */
     double reductions; /* steps of a stream that reduce */
     double reduced;    /* bytes that the reductions of a rank read, as a fraction of the vector */
-    double streams;    /* 0 if the fields from `injected` to `reduced` are not known */
+    double streams;    /* of the schedule; set by trv_model_messages */
     bool queues;       /* messages of different streams meet at links irregularly, so that their times add up in part */
 } trv_model_t;
 
@@ -50,7 +51,7 @@ typedef struct trv_collector {
     trv_collective_t collective;
     int root;                   /* of a rooted collective, otherwise 0 */
     bool consistent;            /* only consistent schedules are accepted */
-    bool has_message_overheads; /* messages have overheads */
+    bool has_message_overheads; /* messages or parts have overheads */
     /* Adds a candidate. `always`: it is considered whatever its model predicts. If the model is NULL, the schedule is
      * created and measured. */
     int (*add)(void *list, const char *name, const trv_model_t *model, bool always);

@@ -380,6 +380,7 @@ static int source_add_hybrid(const source_t *source, const int *choice, int own,
         model.load /= 2; /* half of a dimension's streams travel in each direction */
         trv_model_messages(&model, model.messages / source->active, STREAMED * source->active);
         model.parts *= STREAMED;
+        model.injected /= STREAMED;
         return source->collector->add(source->collector->list, name, &model, false);
     }
     return trv_uneven_add(source->collector, name, "", ":weights", 1);

@@ -31,7 +31,7 @@ typedef struct trv_candidates {
     trv_network_t network; /* its array of links is borrowed */
     trv_collective_t collective;
     int root;
-    bool has_message_overheads; /* messages have overheads */
+    bool has_message_overheads; /* messages or parts have overheads */
     int count;
     int64_t capacity;
     trv_candidate_t *candidate;

@@ -23,8 +23,8 @@
 #include "torus/rows.h"
 #include "torus/torus.h"
 
-#define DISTINCT_RANKS_MAX 64
-#define FEW_MESSAGES_MAX   512 /* the same for a number of ports of a latency-optimal algorithm */
+#define DISTINCT_RANKS_MAX 64  /* ranks to simulate for a single schedule */
+#define FEW_MESSAGES_MAX   512 /* ranks to simulate for a latency-optimal algorithm with a number of ports */
 
 static bool is_uniform(const trv_candidates_t *list)
 {
@@ -121,6 +121,19 @@ static int add_ports(trv_candidates_t *list, const trv_algorithm_t *algorithm, i
     return rc;
 }
 
+static trv_collector_t collector_of(trv_candidates_t *list, const trv_torus_t *torus, bool consistent,
+                                    int (*add)(void *list, const char *name, const trv_model_t *model, bool always))
+{
+    return (trv_collector_t){.torus = torus,
+                             .network = &list->network,
+                             .collective = list->collective,
+                             .root = list->root,
+                             .consistent = consistent,
+                             .has_message_overheads = list->has_message_overheads,
+                             .add = add,
+                             .list = list};
+}
+
 int trv_candidates_collect_one_hop(trv_candidates_t *list, bool consistent)
 {
     trv_torus_t torus = list->network.torus;
@@ -131,14 +144,7 @@ int trv_candidates_collect_one_hop(trv_candidates_t *list, bool consistent)
         torus.lines = rows->lines;
     trv_rows_destroy(rows);
     rc = divided ? TRV_OK : rc;
-    const trv_collector_t collector = {.torus = &torus,
-                                       .network = &list->network,
-                                       .collective = list->collective,
-                                       .root = list->root,
-                                       .consistent = consistent,
-                                       .has_message_overheads = list->has_message_overheads,
-                                       .add = add_one_hop,
-                                       .list = list};
+    const trv_collector_t collector = collector_of(list, &torus, consistent, add_one_hop);
     for (int i = 0; i < trv_algorithms_count() && !rc; i++) {
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
         if (!algorithm->relays && trv_algorithm_has_collective(algorithm, list->collective))
@@ -153,14 +159,7 @@ int trv_candidates_collect_one_hop(trv_candidates_t *list, bool consistent)
 
 int trv_candidates_collect(trv_candidates_t *list, bool consistent)
 {
-    const trv_collector_t collector = {.torus = &list->network.torus,
-                                       .network = &list->network,
-                                       .collective = list->collective,
-                                       .root = list->root,
-                                       .consistent = consistent,
-                                       .has_message_overheads = list->has_message_overheads,
-                                       .add = add_offered,
-                                       .list = list};
+    const trv_collector_t collector = collector_of(list, &list->network.torus, consistent, add_offered);
     int rc = TRV_OK;
     for (int i = 0; i < trv_algorithms_count() && !rc; i++)
         if (!trv_algorithm_at(i)->candidates)
@@ -180,14 +179,7 @@ int trv_candidates_collect_lines(trv_candidates_t *list, unsigned lines, bool co
 {
     trv_torus_t mesh = list->network.torus;
     mesh.lines |= lines;
-    const trv_collector_t collector = {.torus = &mesh,
-                                       .network = &list->network,
-                                       .collective = list->collective,
-                                       .root = list->root,
-                                       .consistent = consistent,
-                                       .has_message_overheads = list->has_message_overheads,
-                                       .add = add_offered,
-                                       .list = list};
+    const trv_collector_t collector = collector_of(list, &mesh, consistent, add_offered);
     int rc = TRV_OK;
     for (int i = 0; i < trv_algorithms_count() && !rc; i++) {
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
@@ -201,13 +193,7 @@ int trv_candidates_collect_lines(trv_candidates_t *list, unsigned lines, bool co
 
 int trv_candidates_collect_trees(trv_candidates_t *list)
 {
-    const trv_collector_t collector = {.torus = &list->network.torus,
-                                       .network = &list->network,
-                                       .collective = list->collective,
-                                       .root = list->root,
-                                       .has_message_overheads = list->has_message_overheads,
-                                       .add = add_offered,
-                                       .list = list};
+    const trv_collector_t collector = collector_of(list, &list->network.torus, false, add_offered);
     int rc = TRV_OK;
     for (int i = 0; i < trv_algorithms_count() && !rc; i++) {
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);

@@ -140,8 +140,8 @@ static double model_ns(const examination_t *e, const char *name)
 }
 
 /* Records the modelled time of a prospect that is too much work to simulate; returns false if there is none. The model
- * ignores slow links and paths that two ports share, and approximates parts, reductions and injection, so a schedule has
- * no modelled time if it uses slow links or the network has one of the others. */
+ * ignores slow links and paths that two ports share, and approximates parts, reductions and injection, so a schedule
+ * has no modelled time if it uses slow links or the network has one of the others. */
 static bool keep_model(examination_t *e, const trv_prospect_t *prospect, const char *name, int index)
 {
     const trv_candidates_t *list = &e->ranking->planner->list;
