@@ -50,10 +50,10 @@ typedef struct trv_lowered {
     int64_t capacity;
 } trv_lowered_t;
 
-/* The chunks of a schedule's vector: as many as all streams together have units. */
+/* Returns the number of chunks of a schedule's vector: the number of units of all streams together. */
 int64_t trv_lower_chunks(const trv_schedule_t *schedule);
 
-/* Bytes of the smallest chunk of MSCCL++: sizes of vectors are multiples of it times the chunks. */
+/* The size in bytes of every chunk of an MSCCL++ plan is a multiple of this. */
 enum { TRV_MSCCLPP_ALIGNMENT = 16 };
 
 /* Lowers a schedule. TRV_ERR_UNSUPPORTED if it is too large or not exact; TRV_ERR_INVALID if a message lacks its

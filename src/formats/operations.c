@@ -63,7 +63,7 @@ int trv_operations_create(trv_operations_t *operations, const trv_schedule_t *sc
                 if (rc)
                     break;
                 measure_step(operations);
-                messages += operations->step.sends + operations->step.receives;
+                messages += operations->step.sends;
                 if (messages > MESSAGES_MAX)
                     rc = trv_fail(TRV_ERR_UNSUPPORTED,
                                   "the schedule has too many messages for this format: at most 2^26 are written");

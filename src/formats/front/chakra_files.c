@@ -43,6 +43,8 @@ static int files_create(files_t *files, const char *prefix, int ranks)
                         "'%.200s' does not end with the beginning of a file name; expected, for example, traces/ring",
                         prefix);
     *files = (files_t){prefix, malloc(size), malloc(size), malloc(size), size, ranks};
+    if (files->folder)
+        *files->folder = '\0'; /* does not exist yet */
     if (!files->folder || !files->name || !files->temporary)
         return trv_fail_memory();
     snprintf(files->folder, size, "%s.XXXXXX", prefix);
