@@ -1,6 +1,6 @@
 /*
- * trivance topology: checks topology files and draws them; without a file, reports the torus that is known before a job.
- * Under a launcher, trivance-mpi reports that of the job, and writes a file with --dump.
+ * trivance topology: checks topology files and draws them; without a file, reports the torus that is known before a
+ * job. Under a launcher, trivance-mpi reports that of the job, and writes a file with --dump.
  */
 #include <errno.h>
 #include <math.h>

@@ -1,6 +1,7 @@
 /*
- * The sizes of vectors for which an MSCCL++ plan is valid. Versions of MSCCL++'s loader reject other sizes, or cut the
- * vector into unequal chunks, for which the locations in scratch memory differ from those in the vector.
+ * The sizes of vectors for which an MSCCL++ plan is valid. Depending on its version, MSCCL++'s loader rejects other
+ * sizes, or cuts the vector into unequal chunks, for which the locations in scratch memory differ from those in the
+ * vector.
  */
 #include "cli/mscclpp_sizes.h"
 

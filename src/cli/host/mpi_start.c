@@ -26,8 +26,8 @@ static bool is_elf(const char *path)
     return elf;
 }
 
-/* Sonames: MPICH's own is libmpi.so.12, Debian's libmpich.so.12; Open MPI's is libmpi.so.40 since version 2; that of the
- * standard ABI is libmpi_abi.so.0. */
+/* Sonames: MPICH's own is libmpi.so.12, Debian's libmpich.so.12; Open MPI's is libmpi.so.40 since version 2; that of
+ * the standard ABI is libmpi_abi.so.0. */
 static const char *mpi_of_program(const char *path)
 {
     char *const command[] = {"ldd", (char *)path, NULL};

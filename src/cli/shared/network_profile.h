@@ -1,6 +1,7 @@
 /*
- * Profiles of networks: named sets of the network's parameters (network_options.h), each with its source. A profile is a
- * JSON file; those in python/trivance/profiles are compiled into the tool, and the Python package reads them as files.
+ * Profiles of networks: named sets of the network's parameters (network_options.h), each with its source. A profile is
+ * a JSON file; those in python/trivance/profiles are compiled into the tool, and the Python package reads them as
+ * files.
  *
  *     {"format": "trivance-network-1", "title": "Tofu-D, the torus of Fugaku",
  *      "parameters": {"bandwidth": {"value": "50.8Gb/s", "source": "Ajima et al., CLUSTER 2018"}}}

@@ -68,7 +68,8 @@ char *cli_network_format(const cli_network_t *network, char text[CLI_NETWORK_TEX
     if (options->gamma_start_ns > 0)
         trv_append(text, CLI_NETWORK_TEXT_MAX, ", start-up of reductions %g ns", options->gamma_start_ns);
     if (options->gamma_small_ns > 0)
-        trv_append(text, CLI_NETWORK_TEXT_MAX, ", by one core without it %g ns/B", options->gamma_small_ns);
+        trv_append(text, CLI_NETWORK_TEXT_MAX, ", or %g ns/B without start-up where that is faster",
+                   options->gamma_small_ns);
     if (options->part_overhead_ns > 0)
         trv_append(text, CLI_NETWORK_TEXT_MAX, ", part overhead %g ns", options->part_overhead_ns);
     if (options->message_overhead_ns > 0)

@@ -40,13 +40,14 @@ static bool is_slow(int axis)
     return strncmp(cli_axis_name(axis), "slow-", 5) == 0 || strcmp(cli_axis_name(axis), "cut") == 0;
 }
 
-/* A network that is read from a file has its path and, after this character, a hash of its parameters (format_network). */
+/* The text of a network that is read from a file is its path, this character, and a hash of its parameters
+ * (format_network). */
 #define FILE_HASH '#'
 
 static int set_parameter(cli_network_t *network, int axis, const char *text)
 {
     char path[CLI_VALUE_MAX];
-    const char *hash = axis == CLI_AXIS_NETWORK ? strrchr(text, FILE_HASH) : NULL;
+    const char *hash = axis == CLI_AXIS_NETWORK && cli_profile_is_path(text) ? strrchr(text, FILE_HASH) : NULL;
     if (is_slow(axis) && strcmp(text, "none") == 0)
         return TRV_OK;
     snprintf(path, sizeof path, "%.*s", hash ? (int)(hash - text) : CLI_VALUE_MAX - 1, text);
