@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Marks the comments of a public header for Doxygen, which prints the result: filter.py HEADER
 
-A comment before several declarations describes them all. In the header that is the rule; Doxygen needs a group.
+In these headers a comment before several declarations describes them all, for which Doxygen requires a group.
 """
 import re
 import sys
@@ -17,7 +17,7 @@ def main():
     text = DECLARATIONS.sub(r"/*@{*/\n\1\n\2/*@}*/\n", text)
     text = re.sub(r"^/\*(?= |@)(?! -)", "/**", text, flags=re.M)         # before a declaration
     text = re.sub(r"^( +)/\* ", r"\1/** ", text, flags=re.M)              # before a member
-    text = re.sub(r"(?<=[;,(\w\")]) +/\* ", " /**< ", text)               # behind one
+    text = re.sub(r"(?<=[;,(\w\")]) +/\* ", " /**< ", text)               # after a member
     sys.stdout.write(about + text)
 
 

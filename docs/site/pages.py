@@ -105,7 +105,7 @@ class Site:
             self.write(page, text)
             entries.append(f"trivance/{name}: {page}")
             rows.append(f"| [trivance/{name}]({name[:-2]}.md) | {purpose} |")
-        self.write("api/index.md", "# C interface\n\nEach header begins with what it is for. With `make docs` there are also "
+        self.write("api/index.md", "# C interface\n\nEach header begins with its purpose. With `make docs` there are also "
                    "man pages in man3, in which functions are found by name.\n\n| header | purpose |\n|---|---|\n" +
                    "\n".join(rows) + "\n")
         return entries

@@ -13,9 +13,9 @@ namespace trivance
 
 using namespace std::chrono_literals;
 
-// Times: before the engine progresses operations for which a caller may wait next; for one operation, before the others
-// are polled; of polling after the last operation, until the thread sleeps; for callbacks, before another thread becomes
-// the driver; for the end of the other ranks; the maximum timeout (a later time overflows the clock).
+// Times: before the engine progresses operations for which a caller may wait next; for one operation, before the
+// others are polled; of polling after the last operation, until the thread sleeps; for callbacks, before another thread
+// becomes the driver; for the end of the other ranks; the maximum timeout (a later time overflows the clock).
 static constexpr auto PROGRESS_DELAY = 1ms;
 static constexpr double WAIT_S = 0.0005;
 static constexpr auto POLLING_TIME = 1000ms;

@@ -10,7 +10,7 @@ from . import model, plans, report, rows
 def _options() -> argparse.Namespace:
     made = argparse.ArgumentParser("python3 -m trivance.validation", description=__doc__)
     made.add_argument("-o", "--output", metavar="DIR", default="validation", help="folder (default: validation)")
-    made.add_argument("--network", metavar="NAME", help="a profile (default: that of the library, as tofu-d)")
+    made.add_argument("--network", metavar="NAME", help="a profile (default: that of the library, for example tofu-d)")
     made.add_argument("--library", metavar="NAME", help="the library whose rows are predicted, utofu or fjmpi (default: both)")
     made.add_argument("--data", metavar="FILE.csv", help="measurements with the columns of fugaku.csv, which is the default")
     made.add_argument("--ranks", metavar="N", type=int, default=1 << 30, help="only shapes of up to N ranks")
