@@ -2,8 +2,8 @@
  * The two commands that the page of `trivance explore` uses besides the tool's own subcommands. Both answer in JSON,
  * for the page only:
  *
- *     picture    data to draw a schedule: its messages with their routes, and the contributions that each rank holds after
- *                each step
+ *     picture    data to draw a schedule: its messages with their routes, and the contributions that each rank holds
+ *                after each step
  *     timeline   data to draw a simulation: when a rank is in which step, and when a link is busy
  */
 #ifndef TRIVANCE_EXPLORER_EXPLORE_H

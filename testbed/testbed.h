@@ -54,8 +54,8 @@ void trv_testbed_write_ports(FILE *out, const trv_torus_t *torus, int node);
 
 /* ---- cables.c: the interfaces of nodes that do not forward ------------------------------------------------------- */
 
-/* The address at which the other nodes reach a node: in the management network or, if there is none, on the node's first
- * cable, where only a neighbour reaches it. */
+/* The address at which the other nodes reach a node: in the management network or, if there is none, on the node's
+ * first cable, where only a neighbour reaches it. */
 unsigned trv_testbed_address(const tb_network_t *network, int node);
 /* The address of a node on the cable at a port. */
 unsigned trv_testbed_cable_address(const trv_torus_t *torus, int node, int port);

@@ -1,6 +1,7 @@
 /*
  * Reduce-Scatter and AllGather by every algorithm that supports them, on every ring of 2 to 64 ranks (a sample in the
- * quick tier); long blocks on rings of up to 9. The exhaustive tier draws two of the counts for every ring and algorithm.
+ * quick tier); long blocks on rings of up to 9. The exhaustive tier draws two of the counts for every ring and
+ * algorithm.
  */
 #include "test_execute_world.h"
 

@@ -1,7 +1,7 @@
 /*
  * Collectives with a root and the all-to-all: every algorithm on rings, tori and meshes, for several roots, out of
- * place and in place, also in chunks. The quick tier takes tori of up to 16 ranks; the exhaustive tier draws half of the
- * roots of every torus.
+ * place and in place, also in chunks. The quick tier takes tori of up to 16 ranks; the exhaustive tier draws half of
+ * the roots of every torus.
  */
 #include "test_execute_world.h"
 

@@ -191,8 +191,8 @@ static int drive(world_t *world)
 static int injected;
 
 /* Lets one kind of operation fail after 0, 1, 2 … successes on one rank, until it does not occur any more. From the
- * tenth on, the quick tier takes every seventh number, which still includes every rank, and the exhaustive tier draws half
- * of the numbers. */
+ * tenth on, the quick tier takes every seventh number, which still includes every rank, and the exhaustive tier draws
+ * half of the numbers. */
 static void every_point(const trv_schedule_t *schedule, size_t count, size_t chunk_bytes, kind_t kind)
 {
     const int ranks = trv_schedule_torus(schedule)->ranks;

@@ -1,7 +1,7 @@
 /*
  * Every algorithm and collective on tori, also in chunks; floating point on consistent schedules (identical bits on
- * every rank); 16-bit floating point. The quick tier takes tori of up to 16 ranks, the exhaustive tier the others: two of
- * the counts, drawn for every torus and algorithm.
+ * every rank); 16-bit floating point. The quick tier takes tori of up to 16 ranks, the exhaustive tier the others: two
+ * of the counts, drawn for every torus and algorithm.
  */
 #include "test_execute_world.h"
 

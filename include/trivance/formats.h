@@ -98,10 +98,10 @@ TRV_API int trv_export(const trv_schedule_t *schedule, trv_format_t format, uint
                        int (*progress)(void *context, double fraction), void *context, FILE *out);
 
 /* Writes a schedule for a vector of `vector_bytes` as Chakra execution traces, which ASTRA-sim executes as a custom
- * collective: a file PREFIX.R.et for each rank R, in ASTRA-sim's numbering, in which the first dimension is the fastest.
- * With `alpha_ns` > 0, every step in which a rank sends or receives begins with a calculation. Either all files appear,
- * or, after an error, none. TRV_ERR_ARGUMENT if alpha is not a whole number of microseconds, or if a file cannot be
- * written; TRV_ERR_UNSUPPORTED above 16384 ranks or 2^26 messages. */
+ * collective: a file PREFIX.R.et for each rank R, in ASTRA-sim's numbering, in which the first dimension is the
+ * fastest. With `alpha_ns` > 0, every step in which a rank sends or receives begins with a calculation. Either all
+ * files appear, or, after an error, none. TRV_ERR_ARGUMENT if alpha is not a whole number of microseconds, or if a file
+ * cannot be written; TRV_ERR_UNSUPPORTED above 16384 ranks or 2^26 messages. */
 TRV_API int trv_export_chakra(const trv_schedule_t *schedule, const char *prefix, uint64_t vector_bytes,
                               double alpha_ns, int (*progress)(void *context, double fraction), void *context);
 

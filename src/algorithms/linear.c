@@ -4,8 +4,8 @@
  * Ranks are distributed over the ports whose routes are shortest, the farthest first, because their messages travel
  * longest. A step sends at most one message by each port; those of linear:8 send up to 8, which is faster if alpha
  * exceeds the overhead of a message. A block travels the shortest way only once: an all-to-all of long blocks reaches
- * the limit of the links. Rings with an even number of ranks have a mirrored stream, because the rank on the opposite side
- * can be reached both ways.
+ * the limit of the links. Rings with an even number of ranks have a mirrored stream, because the rank on the opposite
+ * side can be reached both ways.
  * Streams: 1, or 2.   Steps: about (n-1) / (2D MESSAGES).   Exact: yes.   Symmetry: translation (all-to-all).
  */
 #include <stdio.h>
@@ -43,8 +43,8 @@ static int read_messages(const char *text, int *messages)
     return TRV_OK;
 }
 
-/* The port along dimension `d` by which the shortest route from the root leaves; -1 if the rank has
- * the root's coordinate. */
+/* The port along dimension `d` by which the shortest route from the root leaves; -1 if the rank has the root's
+ * coordinate. */
 static int port_of(const trv_schedule_t *schedule, int rank, int d, bool mirrored, int *hops)
 {
     const trv_torus_t *torus = &schedule->torus;
@@ -143,7 +143,7 @@ static int linear_full_name(const char *parameters, const trv_torus_t *torus, tr
 }
 
 /* In an all-to-all a step waits for the messages of the previous one, so several messages per port and step are
- * candidates; but only where they have an overhead, since otherwise one alpha would pay for any number of them. */
+ * candidates; but only where they have an overhead, since otherwise a step takes one alpha for any number of them. */
 static int linear_candidates(const trv_collector_t *collector)
 {
     const int ports = 2 * collector->torus->dims, by_port = (collector->torus->ranks - 1 + ports - 1) / ports;

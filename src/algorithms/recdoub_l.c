@@ -7,8 +7,8 @@
  *   step 1   0<->2  1<->3  4<->6  5<->7          distance 2, congestion 2
  *   step 2   0<->4  1<->5  2<->6  3<->7          distance 4, congestion 4 (all in direction +)
  *
- * One port at a time, one stream; on a torus the dimensions alternate. recdoub-l:PORTS has as many streams (ports.h), and
- * messages half way round leave even coordinates in direction +, odd ones in direction -: congestion 2 in step 2.
+ * One port at a time, one stream; on a torus the dimensions alternate. recdoub-l:PORTS has as many streams (ports.h),
+ * and messages half way round leave even coordinates in direction +, odd ones in direction -: congestion 2 in step 2.
  * Sizes: powers of two in log2 n steps; others fold their excess ranks into neighbours (pairs.h), with two additional
  * steps.
  * Exact: yes.   Consistent: yes (both partners add the same two values).   Symmetry: none.

@@ -1,6 +1,7 @@
 /*
- * The torus of a net for which none is set: each rank sends its record to rank 0 with its first frame, rank 0 interprets
- * the records (topology/sources) and sends the torus with the other settings. So discovery takes no exchange of its own.
+ * The torus of a net for which none is set: each rank sends its record to rank 0 with its first frame, rank 0
+ * interprets the records (topology/sources) and sends the torus with the other settings. So discovery takes no exchange
+ * of its own.
  *
  * A torus is used if it has one rank per node, and the ranks are numbered like its coordinates; otherwise the ranks are
  * treated as a ring, and the log has the reason.

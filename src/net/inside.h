@@ -275,8 +275,8 @@ typedef struct trv_channel {
 void trv_channel_init(trv_channel_t *channel, trv_net_comm_t *comm);
 /* Enables flow control, for collectives whose runs may complete on a rank before others have begun them. */
 int trv_channel_limit(trv_channel_t *channel);
-/* Ends a run of the executor that returned `code`: unregisters the buffers, and returns an error, or 1 when flow control
- * permits the run to complete, and 0 before; it is then called again. */
+/* Ends a run of the executor that returned `code`: unregisters the buffers, and returns an error, or 1 when flow
+ * control permits the run to complete, and 0 before; it is then called again. */
 int trv_channel_complete(trv_channel_t *channel, int code);
 /* Describes as text for which rank that waits. */
 void trv_channel_describe(const trv_channel_t *channel, char *text, size_t size);

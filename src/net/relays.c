@@ -1,15 +1,16 @@
 /*
  * Relayed messages, where hosts do not forward (transport/fabric/cables.c). A message to a rank that is not a neighbour
- * is sent to the next rank on the route, after a header with its origin, target, tag and length. That rank stores it and
- * sends it on. The last rank before the target sends it without a header, with the tag that the origin would have used:
- * for the receiver there is no difference. (bootstrap/tcp/relay.c relays connections to rank 0 at the start of a job.)
+ * is sent to the next rank on the route, after a header with its origin, target, tag and length. That rank stores it
+ * and sends it on. The last rank before the target sends it without a header, with the tag that the origin would have
+ * used: for the receiver there is no difference. (bootstrap/tcp/relay.c relays connections to rank 0 at the start of a
+ * job.)
  *
  *     origin            next rank                 neighbour of the target        target
  *       header, message -->    header, message -->               message -->
  *
- * Messages to the same next rank keep their order, and so do messages of one origin and tag to one target. A rank stores
- * any number of messages, because a limit could delay the messages without which the others are not received; flow
- * control limits those whose sends have completed (flow.c).
+ * Messages to the same next rank keep their order, and so do messages of one origin and tag to one target. A rank
+ * stores any number of messages, because a limit could delay the messages without which the others are not received;
+ * flow control limits those whose sends have completed (flow.c).
  *
  * Every thread that waits for a request passes messages on. Another thread does so while no thread waits, so that ranks
  * that compute do not delay others; it also detects cables that were pulled.

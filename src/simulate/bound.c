@@ -2,8 +2,9 @@
  * Lower bounds on the simulated time. The result is the largest of three.
  *
  * Chain: no rank completes step k of a stream earlier than the earliest time at which any rank can complete step k - 1,
- * plus the minimum over all ranks of the time of step k: alpha, then the overheads of the stream's own messages or the
- * path of the farthest or the largest message that the rank receives, and then the step's reductions.
+ * plus the minimum over all ranks of the time of step k: alpha, then the longest of the overheads of the stream's own
+ * messages and the paths of the farthest and of the largest message that the rank receives, and then the step's
+ * reductions.
  * Link: a link carries all its flits one after another, more slowly if it is slow, and none before the first alpha.
  * Processor: a rank pays the overheads of all its messages one after another, and none before the first alpha.
  */
@@ -68,8 +69,8 @@ static int64_t reduction_time(const bound_t *b, const stage_t *stage)
     return ns * 1e6 < (double)TRV_NEVER ? (int64_t)(ns * 1e6) : TRV_NEVER;
 }
 
-/* The minimum time of a stage: alpha, the overheads of what is sent or the path of the farthest or the largest received
- * message, and the reductions. */
+/* The minimum time of a stage: alpha, the longest of the overheads of its messages and the paths of the farthest and of
+ * the largest received message, and the reductions. */
 static int64_t stage_time(const bound_t *b, const stage_t *stage)
 {
     if (stage->sends + stage->receives == 0)

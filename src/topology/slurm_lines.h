@@ -6,8 +6,8 @@
 
 #include <stddef.h>
 
-/* Returns a copy of the value of "key=…" in a line, up to a blank, which the caller frees; NULL if the key is missing or
- * there is no memory. */
+/* Returns a copy of the value of "key=…" in a line, up to a blank, which the caller frees; NULL if the key is missing
+ * or there is no memory. */
 char *trv_slurm_value(const char *line, const char *key);
 
 /* Writes the dimensions of all tori and rings in the text, in the form of TRIVANCE_SLURM_DIMS. Returns their number; or

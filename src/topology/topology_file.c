@@ -93,8 +93,8 @@ static int check_link_keys(const trv_json_t *file, json_t *entry)
     return TRV_OK;
 }
 
-/* Checks the links. Cuts may divide rows, or a failed node from all others: a job may use other nodes, and a communicator
- * of nodes with divided rows is planned as a set of nodes. */
+/* Checks the links. Cuts may divide rows, or a failed node from all others: a job may use other nodes, and a
+ * communicator of nodes with divided rows is planned as a set of nodes. */
 static int check_links(const trv_torus_t *torus, int links, const trv_slow_link_t *link)
 {
     const trv_network_t network = {TRV_NETWORK, .torus = *torus, .slow_links = links, .slow_link = link};

@@ -7,8 +7,8 @@
  *
  * The sizes of the torus follow from the largest coordinates, or from a line "torus 4x4x8" before the hosts. Switches
  * have no coordinates: the n-th leaf, or block, is coordinate n of the first dimension, and its hosts are numbered
- * consecutively in the second. Switches and blocks above the leaves are ignored. The nodes of a torus of Slurm are numbered
- * with x, the first of its dimensions, fastest; x becomes the last dimension.
+ * consecutively in the second. Switches and blocks above the leaves are ignored. The nodes of a torus of Slurm are
+ * numbered with x, the first of its dimensions, fastest; x becomes the last dimension.
  */
 #include "topology/topology_list.h"
 

@@ -31,7 +31,8 @@ TRV_API int trv_torus_shift(const trv_torus_t *torus, int rank, int dimension, i
 TRV_API int trv_torus_neighbour(const trv_torus_t *torus, int rank, int port);
 
 /* The port of the first hop of the dimension-order route from one rank to another: in the first dimension in which they
- * differ the shorter way, + if both are equally long; along a line the only way. The result has no meaning for equal ranks. */
+ * differ the shorter way, + if both are equally long; along a line the only way. The result has no meaning for equal
+ * ranks. */
 TRV_API int trv_torus_route_port(const trv_torus_t *torus, int from, int to);
 
 /* The rank at the coordinates of `rank` plus `sign` times those of rank `displacement`, around the torus. */

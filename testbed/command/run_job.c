@@ -82,8 +82,8 @@ static void set_mpich(bool rendezvous)
         set_all(eager);
 }
 
-/* Core time of a step and of a message in it, per rank on the core: from exchanges of `bench`, of one and of two messages
- * per step, under both MPIs, on a virtual machine with two cores of an AMD EPYC. */
+/* Core time of a step and of a message in it, per rank on the core: from exchanges of `bench`, of one and of two
+ * messages per step, under both MPIs, on a virtual machine with two cores of an AMD EPYC. */
 #define STEP_US    38.0
 #define MESSAGE_US 4.0
 

@@ -14,8 +14,8 @@
  * queue before a packet's first hop, and one after its last. The destination alone determines the path in between,
  * unless two are equally long; then it is the one that arrives by the port to which the packet was sent.
  *
- * With cables, nodes do not forward: a node has one Ethernet device for each of its links, and a packet crosses only the
- * cable of its device, to the neighbour. A switch may join all nodes in a slower management network, with one more
+ * With cables, nodes do not forward: a node has one Ethernet device for each of its links, and a packet crosses only
+ * the cable of its device, to the neighbour. A switch may join all nodes in a slower management network, with one more
  * device per node. A cable that is cut is pulled: the devices at both ends lose their carrier.
  *
  * Packets are lost only on links that are cut.

@@ -4,9 +4,9 @@
  * Many ranks share one core there, and MPI libraries that wait by polling take it from each other. After several
  * successive polls that must not wait and found nothing, the next one waits, for at most a millisecond or until any
  * event. So an idle rank leaves the core to one that has work. The first such poll does not wait yet: a library polls
- * once more after it found something, or (MPICH) for every request that it tests, even if all data is there. A rank that
- * sends is not idle: MPICH also polls when it tests a send that is complete, and the rank may have more to send. MPI
- * libraries send by the three functions below.
+ * once more after it found something, or (MPICH) for every request that it tests, even if all data is there. A rank
+ * that sends is not idle: MPICH also polls when it tests a send that is complete, and the rank may have more to send.
+ * MPI libraries send by the three functions below.
  *
  * MPICH over UCX's TCP hangs in MPI_Finalize with four or more ranks (openucx issue 8738), because both ends wait for
  * the other's disconnect. This library makes the disconnect return at once.

@@ -1,7 +1,7 @@
 /*
- * trivance-torusnet TORUS BANDWIDTH LATENCY [ports|cables [BANDWIDTH]]: the emulator as a program. `trivance testbed up`
- * makes the namespaces and starts it in that of the head. It makes the nodes' devices, prints "ready" on its standard
- * output when packets can flow, and runs until it is ended by a signal.
+ * trivance-torusnet TORUS BANDWIDTH LATENCY [ports|cables [BANDWIDTH]]: the emulator as a program. `trivance testbed
+ * up` makes the namespaces and starts it in that of the head. It makes the nodes' devices, prints "ready" on its
+ * standard output when packets can flow, and runs until it is ended by a signal.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -126,8 +126,8 @@ static void test_every_parameter(void **state)
     expect_time("8 -a ring -b 8 --network=tofu-d --alpha=9us", NULL,
                 time_of("8 -a ring -b 8 --alpha=9us --network=tofu-d", NULL));
     assert_true(time_of("8 -a ring -b 8 --network=tofu-d --alpha=9us", NULL) > 9000);
-    /* A rank of the ring meets one peer in the reduce-scatter and the other in the allgather. In the first step the second
-     * stream waits for the overhead of the first one. */
+    /* A rank of the ring meets one peer in the reduce-scatter and the other in the allgather. In the first step the
+     * second stream waits for the overhead of the first one. */
     expect_time("3 -a ring -b 3000 --part-overhead=1us", NULL, time_of("3 -a ring -b 3000", NULL) + 3000);
 }
 

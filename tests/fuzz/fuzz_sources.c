@@ -1,6 +1,7 @@
 /*
- * Fuzzes the sources of discovery: Slurm's variables and the output of `scontrol show topology`, the functions of Fujitsu
- * MPI, and the attributes of PMIx. Each source is refused with a sentence, or gives every rank a coordinate of the torus.
+ * Fuzzes the sources of discovery: Slurm's variables and the output of `scontrol show topology`, the functions of
+ * Fujitsu MPI, and the attributes of PMIx. Each source is refused with a sentence, or gives every rank a coordinate of
+ * the torus.
  *
  * An input is either text, whose lines describe the records of the ranks,
  *
@@ -45,7 +46,7 @@ static void numbers_read(const char *line, void *numbers, size_t count)
 
 static void pmix_read(const char *line, trv_pmix_record_t *pmix)
 {
-    char type[sizeof pmix->type];
+    char type[sizeof pmix->type] = "";
     int32_t number[5 + 2 * TRV_DIMS_MAX] = {0};
     line = word_read(line, type, sizeof type);
     numbers_read(line, number, sizeof number / sizeof *number);

@@ -1,7 +1,7 @@
 /*
  * The bootstrap on hosts that are wired to each other and do not forward packets: network namespaces that are connected
- * by pairs of virtual Ethernet devices, each pair a network of its own. One process per rank; skipped if the system does
- * not permit network namespaces or has no iproute2.
+ * by pairs of virtual Ethernet devices, each pair a network of its own. One process per rank; skipped if the system
+ * does not permit network namespaces or has no iproute2.
  */
 #include <setjmp.h>
 #include <stdarg.h>

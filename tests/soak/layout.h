@@ -1,6 +1,6 @@
 /*
- * Layout of a buffer's blocks in memory: contiguous, with gaps, or at absolute addresses; described to MPI as elements or
- * as one large element of a derived type per block; one after the other, or displaced.
+ * Layout of a buffer's blocks in memory: contiguous, with gaps, or at absolute addresses; described to MPI as elements
+ * or as one large element of a derived type per block; one after the other, or displaced.
  */
 #ifndef TRIVANCE_TESTS_SOAK_LAYOUT_H
 #define TRIVANCE_TESTS_SOAK_LAYOUT_H

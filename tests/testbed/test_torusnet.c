@@ -268,7 +268,8 @@ static void test_cables(void **state)
     tn_net_destroy(&net);
 }
 
-/* The management network: a link from each node to a switch, and one back; the switch copies a broadcast to all others. */
+/* The management network: a link from each node to a switch, and one back; the switch copies a broadcast to all
+ * others. */
 static void test_management(void **state)
 {
     enum { SLOWER = 20, COPIES = 8 };

@@ -1,8 +1,9 @@
 /*
- * A stand-in for the rank query interface of Fujitsu MPI: a library that is preloaded into MPI programs. The job has the
- * shape of the variable FJMPI_SHAPE, "4x2" for example, and its ranks are numbered with x fastest, FJMPI_PER_NODE on each
- * node (1). FJMPI_JOB is `torus`, where each dimension is folded in two of the network so that its ends are neighbours;
- * `mesh`, where it is not; `scattered`, where the nodes are no neighbours; or `shared`, a job that has no coordinates.
+ * A stand-in for the rank query interface of Fujitsu MPI: a library that is preloaded into MPI programs. The job has
+ * the shape of the variable FJMPI_SHAPE, "4x2" for example, and its ranks are numbered with x fastest, FJMPI_PER_NODE
+ * on each node (1). FJMPI_JOB is `torus`, where each dimension is folded in two of the network so that its ends are
+ * neighbours; `mesh`, where it is not; `scattered`, where the nodes are no neighbours; or `shared`, a job that has no
+ * coordinates.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,10 +2,10 @@
  * A PMIx server of the PMIx library, which starts a job of ranks on this host and reports coordinates on the network to
  * them: pmix_server RANKS COORDINATES SHAPE COMMAND [ARGUMENT…].
  *
- * COORDINATES: `geometry`, `coord` or `string`, the type of PMIX_FABRIC_COORDINATES; `none`; or `dims`, a geometry whose
- * PMIX_FABRIC_DIMS is wrong. SHAPE: "2x2", the coordinates of the ranks in row-major order; with a + in front ("+2x2")
- * PMIX_FABRIC_SHAPE has the sizes, too. All ranks are on one host, so each has coordinates of its own, which on a machine are
- * those of its node. Exit status: that of a rank that failed.
+ * COORDINATES: `geometry`, `coord` or `string`, the type of PMIX_FABRIC_COORDINATES; `none`; or `dims`, a geometry
+ * whose PMIX_FABRIC_DIMS is wrong. SHAPE: "2x2", the coordinates of the ranks in row-major order; with a + in front
+ * ("+2x2") PMIX_FABRIC_SHAPE has the sizes, too. All ranks are on one host, so each has coordinates of its own, which
+ * on a machine are those of its node. Exit status: that of a rank that failed.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
- * The interpreters of the sources of coordinates, on recorded values. The addresses and patterns of Slurm are those that its
- * plugins topology/torus3d, ring, block and tree write (26.05).
+ * The interpreters of the sources of coordinates, on recorded values. The addresses and patterns of Slurm are those
+ * that its plugins topology/torus3d, ring, block and tree write (26.05).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -298,8 +298,8 @@ static void fold(int position, int size, int32_t *along, int32_t *across)
     *across = position >= half;
 }
 
-/* A job that is allocated as a torus: each logical dimension is folded in two dimensions of Tofu (x in X and A, y in Y and
- * B, z in Z and C), so its ends are neighbours. */
+/* A job that is allocated as a torus: each logical dimension is folded in two dimensions of Tofu (x in X and A, y in Y
+ * and B, z in Z and C), so its ends are neighbours. */
 static void add_fujitsu_job(int x, int y, int z)
 {
     begin();

@@ -1,8 +1,8 @@
 /*
- * Pairwise exchanges of whole slices of the vector: one message of a stream per step; both partners add and continue with
- * the same sum. Stream i starts in dimension i; of more than D streams, stream D + i is the same with every coordinate
- * negated. A folded coordinate (pairs.h) of a dimension is idle from its fold to its unfold, in the steps of other
- * dimensions too.
+ * Pairwise exchanges of whole slices of the vector: one message of a stream per step; both partners add and continue
+ * with the same sum. Stream i starts in dimension i; of more than D streams, stream D + i is the same with every
+ * coordinate negated. A folded coordinate (pairs.h) of a dimension is idle from its fold to its unfold, in the steps of
+ * other dimensions too.
  */
 #include <stdlib.h>
 

@@ -53,8 +53,8 @@ int trv_bootstrap_open(trv_bootstrap_t **bootstrap, const trv_bootstrap_options_
 /* The port on which rank 0 listens. */
 int trv_bootstrap_port(const trv_bootstrap_t *bootstrap);
 
-/* Only rank 0 may call it, before trv_bootstrap_join: returns when all ranks are connected, so that `welcome` can depend on
- * their greetings. */
+/* Only rank 0 may call it, before trv_bootstrap_join: returns when all ranks are connected, so that `welcome` can
+ * depend on their greetings. */
 int trv_bootstrap_gather(trv_bootstrap_t *bootstrap);
 /* The greeting of another rank, which the bootstrap owns; NULL and 0 bytes if it has sent none. */
 const void *trv_bootstrap_greeting(const trv_bootstrap_t *bootstrap, int rank, size_t *bytes);

@@ -20,9 +20,9 @@ typedef struct trv_host_interface {
 
 /* Returns the number of interfaces; at most TRV_HOST_INTERFACES_MAX are returned. */
 int trv_host_interfaces(trv_host_interface_t interface[TRV_HOST_INTERFACES_MAX]);
-/* Describes the interfaces with an IPv4 address that are not running, except bridges, as the continuation of a sentence:
- * "; this host has no link on eth1 (10.9.0.1): the interface is down, or its cable is unplugged". "" if there are none.
- * Returns `text`. */
+/* Describes the interfaces with an IPv4 address that are not running, except bridges, as the continuation of a
+ * sentence: "; this host has no link on eth1 (10.9.0.1): the interface is down, or its cable is unplugged". "" if there
+ * are none. Returns `text`. */
 const char *trv_host_without_link(char text[TRV_WITHOUT_LINK_MAX]);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Scratch memory of runs: allocated by the functions of the options or, without them, kept from one run to the next. All
- * functions are inline: libtrivance uses them, and the MPI layer, which is linked beside it.
+ * Scratch memory of runs: allocated by the functions of the options or, without them, kept from one run to the next.
+ * All functions are inline: libtrivance uses them, and the MPI layer, which is linked beside it.
  */
 #ifndef TRIVANCE_EXECUTE_RUN_RUN_SCRATCH_H
 #define TRIVANCE_EXECUTE_RUN_RUN_SCRATCH_H

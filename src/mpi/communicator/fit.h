@@ -11,8 +11,8 @@
  *     2x4, coordinates 0,1 0,3 1,1 1,3        . o . o        a torus 2x2, two hops along dimension 1
  *                                             . o . o
  *
- * Coordinates that are no product, that failed links separate, or that are in several tori, are a set of nodes: a ring in
- * the order of their lowest ranks. A plan later determines the order in which the ring visits them
+ * Coordinates that are no product, that failed links separate, or that are in several tori, are a set of nodes: a ring
+ * in the order of their lowest ranks. A plan later determines the order in which the ring visits them
  * (selection/node_sets.h).
  */
 #ifndef TRIVANCE_MPI_COMMUNICATOR_FIT_H
@@ -33,8 +33,8 @@ typedef struct trv_mpi_fit {
     char reason[200];  /* for a set of nodes: the reason why it is no torus */
 } trv_mpi_fit_t;
 
-/* `base`: the larger network, with its slow links. separate: its dimension 0 numbers tori between which no links are known.
- * coordinate[r]: that of rank r in `base`. TRV_OK, TRV_ERR_MEMORY, or
+/* `base`: the larger network, with its slow links. separate: its dimension 0 numbers tori between which no links are
+ * known. coordinate[r]: that of rank r in `base`. TRV_OK, TRV_ERR_MEMORY, or
  * TRV_ERR_UNSUPPORTED with the message in trv_last_error() if coordinates have different numbers of ranks. */
 int trv_mpi_fit_init(trv_mpi_fit_t *fit, const trv_network_t *base, unsigned shared_port, bool separate,
                      const int *coordinate, int ranks);

@@ -11,8 +11,8 @@
 #include <mpi-ext.h>
 #endif
 
-/* The views of FJMPI_Topology_get_coords. Fujitsu's <mpi-ext.h> defines them; other compilers use the values that public
- * programs show. A wrong value is detected, because coordinates are then outside the shape, or no neighbours. */
+/* The views of FJMPI_Topology_get_coords. Fujitsu's <mpi-ext.h> defines them; other compilers use the values that
+ * public programs show. A wrong value is detected, because coordinates are then outside the shape, or no neighbours. */
 #ifdef FJMPI_LOGICAL
 enum { VIEW_LOGICAL = FJMPI_LOGICAL, VIEW_TOFU = FJMPI_TOFU_SYS };
 #else

@@ -6,7 +6,8 @@
 
 #include "topology/sources/record.h"
 
-/* Fills the record, whose bytes are all 0 before. Local. It remains so if the MPI library does not have the functions. */
+/* Fills the record, whose bytes are all 0 before. Local. It remains so if the MPI library does not have the
+ * functions. */
 void trv_mpi_fujitsu_read(trv_fujitsu_record_t *record);
 
 #endif

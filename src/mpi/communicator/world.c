@@ -309,8 +309,8 @@ static int find_by_torus(MPI_Comm comm, trv_mpi_world_t *world)
 /* Results of find_setting and trv_mpi_world_discover's steps. */
 enum { UNDECIDED, KNOWN, NO_SETTING };
 
-/* Finds the network that the settings specify. Returns KNOWN; UNDECIDED if only a communicator of all ranks can find it;
- * NO_SETTING; or a negative code. */
+/* Finds the network that the settings specify. Returns KNOWN; UNDECIDED if only a communicator of all ranks can find
+ * it; NO_SETTING; or a negative code. */
 static int find_setting(MPI_Comm comm, int rank, trv_mpi_world_t *world)
 {
     int rules = find_rules(comm, rank), code = NO_SETTING; /* this may have failed on this rank only: continue */

@@ -10,9 +10,9 @@
  *
  * A test of a run makes progress and never blocks, like a test of a plan. Ranks wait for counters in the shared memory,
  * which only increase; there are no barriers. Each rank reduces a part of the vector, or the leader all of it if it is
- * short. A vector is processed in chunks, of which the memory holds two. In an AllReduce the stages are a pipeline: while
- * the leaders send some chunks, later chunks are being reduced and earlier ones copied. In a Broadcast and a Reduce the
- * last two stages are, and in other collectives the stages follow each other.
+ * short. A vector is processed in chunks, of which the memory holds two. In an AllReduce the stages are a pipeline:
+ * while the leaders send some chunks, later chunks are being reduced and earlier ones copied. In a Broadcast and a
+ * Reduce the last two stages are, and in other collectives the stages follow each other.
  */
 #ifndef TRIVANCE_MPI_NODE_NODE_H
 #define TRIVANCE_MPI_NODE_NODE_H
@@ -45,9 +45,9 @@ void trv_mpi_node_destroy(trv_mpi_node_t *node);
 /* Whether this rank is the leader of its node, which is the lowest rank. */
 bool trv_mpi_node_leads(const trv_mpi_node_t *node);
 
-/* Sets the place of the node among `nodes` nodes, for collectives other than AllReduce. `rank_at`: the communicator's rank
- * at every position in node order, which is by coordinate and at each coordinate by rank; it must exist as long as the
- * node. */
+/* Sets the place of the node among `nodes` nodes, for collectives other than AllReduce. `rank_at`: the communicator's
+ * rank at every position in node order, which is by coordinate and at each coordinate by rank; it must exist as long as
+ * the node. */
 void trv_mpi_node_set_layout(trv_mpi_node_t *node, int coordinate, int nodes, const int *rank_at);
 /* The coordinate of a rank of the communicator, and its index at this coordinate. */
 int trv_mpi_node_coordinate_of(const trv_mpi_node_t *node, int rank);

@@ -9,8 +9,8 @@
  *                           this rank's part of the chunk
  *     collect     leader    copy the other ranks' parts of the sum,   these ranks have reduced the chunk, or
  *                           or their inputs, to `whole`               contributed it
- *     run_torus   leader    run the torus's schedule                  all chunks are collected (AllReduce: as far as they
- *                                                                     are)
+ *     run_torus   leader    run the torus's schedule                  all chunks are collected (AllReduce: as far as
+ *                                                                     they are)
  *     deliver     leader    copy its part of `result` to its output   the schedule is complete
  *     publish     leader    copy a chunk of `result` to the memory    it is final, and the others no longer need the
  *                                                                     chunk two before it
@@ -40,8 +40,8 @@ static void counter_set(node_counter_t *counter, uint64_t value)
     atomic_store_explicit(&counter->value, value, memory_order_release);
 }
 
-/* The value of a counter after `done` of `total` chunks of a run. After the last one the buffers of all chunks of the run
- * are free. */
+/* The value of a counter after `done` of `total` chunks of a run. After the last one the buffers of all chunks of the
+ * run are free. */
 static uint64_t counter_after(const trv_mpi_node_run_t *run, uint64_t done, uint64_t total)
 {
     return run->base + (done == total ? run->chunks : done);
@@ -135,8 +135,8 @@ static int add(trv_mpi_node_run_t *run, char *to, size_t count)
                             : trv_reduce(elements->op, elements->type, to, run->source, ranks, count);
 }
 
-/* Compares the signature of a rank's run, which filled the buffer of chunk `number`, with that of this rank. `index`: that
- * of the rank on the node. */
+/* Compares the signature of a rank's run, which filled the buffer of chunk `number`, with that of this rank. `index`:
+ * that of the rank on the node. */
 static int compare_signature(const trv_mpi_node_run_t *run, const _Atomic uint64_t *signature, uint64_t number,
                              int index)
 {
@@ -158,8 +158,8 @@ static int compare_signature(const trv_mpi_node_run_t *run, const _Atomic uint64
                     rank, own, collective, run->count, run->size);
 }
 
-/* Checks that the ranks of the node that contribute have started the same operation with the same count. The leader calls
- * it when they have contributed their first chunk, before any rank can receive a result. */
+/* Checks that the ranks of the node that contribute have started the same operation with the same count. The leader
+ * calls it when they have contributed their first chunk, before any rank can receive a result. */
 static int compare_inputs(const trv_mpi_node_run_t *run)
 {
     const node_head_t *head = trv_mpi_node_head(run->node, run->slot);

@@ -1,14 +1,14 @@
 /*
- * The state of a run on a node, and its vectors. Vectors of several blocks are in node order: by coordinate, and at each
- * coordinate by rank.
+ * The state of a run on a node, and its vectors. Vectors of several blocks are in node order: by coordinate, and at
+ * each coordinate by rank.
  *
  *     input    of each rank that contributes: `in_count` elements, copied to the shared memory in chunks
  *     whole    of the leader: the inputs added, concatenated, or that of the root; input of the torus's schedule
  *     result   of the leader: `out_count` elements, of which each rank copies `wanted` to its output
  *
- * In an All-to-All `whole` has, for every rank in node order, its blocks from the ranks of this node; after the schedule,
- * for every node and each rank of this node, the blocks from the ranks of that node. `result` is published by rank of this
- * node, so that what each of them wants is contiguous.
+ * In an All-to-All `whole` has, for every rank in node order, its blocks from the ranks of this node; after the
+ * schedule, for every node and each rank of this node, the blocks from the ranks of that node. `result` is published by
+ * rank of this node, so that what each of them wants is contiguous.
  *
  * `whole` and `result` are parts of the program's buffers, if these have the right size and order, or of `scratch`.
  */
@@ -84,8 +84,8 @@ void trv_mpi_node_run_place(const trv_mpi_node_run_t *run, int rank, const char 
 /* Copies a chunk of `result`, in the order in which it is published. */
 void trv_mpi_node_run_publish(const trv_mpi_node_run_t *run, char *to, part_t chunk);
 
-/* Copies the elements of `range` that this rank wants to its output; `from` is the address of the range in the published
- * result. */
+/* Copies the elements of `range` that this rank wants to its output; `from` is the address of the range in the
+ * published result. */
 void trv_mpi_node_run_deliver(const trv_mpi_node_run_t *run, const char *from, part_t range);
 
 /* Copies what the leader wants of `result` to its output. */

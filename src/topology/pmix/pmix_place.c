@@ -109,8 +109,8 @@ static void geometry_add(trv_pmix_record_t *record, const pmix_geometry_t *devic
         location_add(record, chosen);
 }
 
-/* Reads the value: an array of devices, as the standard defines it; or the coordinates alone, in one view or several, as
- * some servers send them. */
+/* Reads the value: an array of devices, as the standard defines it; or the coordinates alone, in one view or several,
+ * as some servers send them. */
 static void coordinates_read(const pmix_functions_t *pmix, trv_pmix_record_t *record, const pmix_value_t *value)
 {
     const pmix_data_array_t *array = value->type == PMIX_DATA_ARRAY ? value->data.darray : NULL;

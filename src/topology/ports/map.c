@@ -182,8 +182,8 @@ static unsigned routed_by_port(const trv_topology_record_t *record, int port)
     return bits;
 }
 
-/* Bit mask of the interfaces that reach the neighbour but not the rank behind it, as those with a cable to it do if hosts
- * do not forward. A network of all hosts reaches both. */
+/* Bit mask of the interfaces that reach the neighbour but not the rank behind it, as those with a cable to it do if
+ * hosts do not forward. A network of all hosts reaches both. */
 static unsigned cables_by_port(const trv_topology_records_t *records, int rank, int port)
 {
     int last;
@@ -214,8 +214,8 @@ static unsigned fast_interfaces(const trv_topology_record_t *record)
     return fast;
 }
 
-/* Number of interfaces with a lower index at the same bridge. Interfaces with a smaller such number are preferred, so that
- * consecutive ones in the order of preference are at different bridges. */
+/* Number of interfaces with a lower index at the same bridge. Interfaces with a smaller such number are preferred, so
+ * that consecutive ones in the order of preference are at different bridges. */
 static int order_at_bridge(const trv_topology_record_t *record, int interface)
 {
     int before = 0;

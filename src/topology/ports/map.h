@@ -42,8 +42,8 @@ typedef struct trv_topology_record {
         uint32_t speed_mbps, bridge; /* 0: unknown; bridge: equal for interfaces at the same PCI bridge */
         bool near;                   /* to the cores of this process */
     } interface[TRV_INTERFACES_MAX];
-    /* By port and interface of the neighbour. routed: the own interface of the system's route to it. reachable: bit mask
-     * of the own interfaces by which packets to it leave if their socket is bound to that interface. */
+    /* By port and interface of the neighbour. routed: the own interface of the system's route to it. reachable: bit
+     * mask of the own interfaces by which packets to it leave if their socket is bound to that interface. */
     uint8_t routed[TRV_PORTS_MAX][TRV_INTERFACES_MAX];
     uint16_t reachable[TRV_PORTS_MAX][TRV_INTERFACES_MAX];
     /* The same towards interface j of the rank two hops away (trv_topology_records_beyond). */

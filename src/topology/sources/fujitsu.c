@@ -1,7 +1,7 @@
 /*
- * Fujitsu MPI, whose functions FJMPI_Topology_get_dimension, _get_shape and _get_coords (rank query interface) return the
- * shape of the job, of one to three dimensions, and the logical coordinates of a rank in it; several ranks of a node have
- * the same. x becomes the last dimension here, because ranks are by default numbered with x fastest.
+ * Fujitsu MPI, whose functions FJMPI_Topology_get_dimension, _get_shape and _get_coords (rank query interface) return
+ * the shape of the job, of one to three dimensions, and the logical coordinates of a rank in it; several ranks of a
+ * node have the same. x becomes the last dimension here, because ranks are by default numbered with x fastest.
  *
  * The network is a six-dimensional torus, Tofu. If the job is allocated as a torus, nodes that are neighbours by their
  * logical coordinates are neighbours on it, too, also around the ends. The coordinates on Tofu show whether that holds:

@@ -1,8 +1,8 @@
 /*
- * PMIx, whose attribute PMIX_FABRIC_COORDINATES has the coordinates of the node's devices on the network. Coordinates in
- * the logical view are preferred. PMIX_FABRIC_DIMS is the number of dimensions and PMIX_FABRIC_SHAPE their sizes; a
- * launcher may omit both. Without the sizes, the mesh between the job's nodes is assumed. The dimensions keep their order,
- * which PMIx does not relate to that of the ranks.
+ * PMIx, whose attribute PMIX_FABRIC_COORDINATES has the coordinates of the node's devices on the network. Coordinates
+ * in the logical view are preferred. PMIX_FABRIC_DIMS is the number of dimensions and PMIX_FABRIC_SHAPE their sizes; a
+ * launcher may omit both. Without the sizes, the mesh between the job's nodes is assumed. The dimensions keep their
+ * order, which PMIx does not relate to that of the ranks.
  */
 #include <stdio.h>
 #include <stdlib.h>

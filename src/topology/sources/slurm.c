@@ -5,10 +5,10 @@
  *     topology/torus3d   t1:0:2:5.node17    torus:x:y:z.node
  *     topology/ring      r1:7.node17        ring:position.node
  *
- * The nodes of a torus are numbered with x fastest, so x becomes the last dimension here: then the ranks of a job have the
- * order of their coordinates. The variables do not contain the dimensions. They are in TRIVANCE_SLURM_DIMS, which
- * `trivance run` sets to those that `scontrol show topology` prints; without it, only the mesh between the job's nodes is
- * known. Other plugins describe switches or blocks of nodes, which have no coordinates.
+ * The nodes of a torus are numbered with x fastest, so x becomes the last dimension here: then the ranks of a job have
+ * the order of their coordinates. The variables do not contain the dimensions. They are in TRIVANCE_SLURM_DIMS, which
+ * `trivance run` sets to those that `scontrol show topology` prints; without it, only the mesh between the job's nodes
+ * is known. Other plugins describe switches or blocks of nodes, which have no coordinates.
  */
 #include <limits.h>
 #include <stdio.h>

@@ -141,8 +141,8 @@ static int merge_locations(const trv_found_t *found, const trv_rank_record_t *re
     return TRV_OK;
 }
 
-/* Whether the ranks are numbered like the coordinates of the box, one rank each. A line of the box that is a part of a ring
- * begins at box->first. */
+/* Whether the ranks are numbered like the coordinates of the box, one rank each. A line of the box that is a part of a
+ * ring begins at box->first. */
 static bool is_in_order(const trv_found_t *found, const trv_box_t *box, int ranks)
 {
     int before = -1;

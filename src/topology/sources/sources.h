@@ -81,10 +81,10 @@ typedef struct trv_source {
 
 extern const trv_source_t trv_source_slurm, trv_source_fujitsu, trv_source_pmix;
 
-/* Sets the torus and the coordinates of all ranks. at[dims * r + d]: the coordinate of rank r in dimension d. size[d]: the
- * size of dimension d, which exceeds all coordinates in it; NULL: unknown. Then the torus is the mesh from the smallest
- * to the largest coordinates. `lines`: the dimensions without wrap-around. TRV_OK, TRV_ERR_INVALID if there is no such
- * torus, or TRV_ERR_MEMORY. */
+/* Sets the torus and the coordinates of all ranks. at[dims * r + d]: the coordinate of rank r in dimension d. size[d]:
+ * the size of dimension d, which exceeds all coordinates in it; NULL: unknown. Then the torus is the mesh from the
+ * smallest to the largest coordinates. `lines`: the dimensions without wrap-around. TRV_OK, TRV_ERR_INVALID if there is
+ * no such torus, or TRV_ERR_MEMORY. */
 int trv_found_set(trv_found_t *found, const int *at, int ranks, int dims, const int *size, unsigned lines);
 
 #endif

@@ -237,7 +237,8 @@ static void user_operation(void)
         check(is_expected(out[i], COUNT, 7, ranks), "a user-defined operation");
 }
 
-/* With an operation that does not commute, Open MPI executes this call as an MPI_Reduce and an MPI_Scatter of its own. */
+/* With an operation that does not commute, Open MPI executes this call as an MPI_Reduce and an MPI_Scatter of its
+ * own. */
 static void ordered_operation(void)
 {
     enum { BLOCK = 3 };

@@ -245,8 +245,8 @@ static void plans_of_collectives(void)
     MPI_Comm_free(&comm);
 }
 
-/* All-to-alls whose vectors exceed TRIVANCE_MEMORY on the leader of a node are left to the MPI library; shorter ones are
- * not. */
+/* All-to-alls whose vectors exceed TRIVANCE_MEMORY on the leader of a node are left to the MPI library; shorter ones
+ * are not. */
 static void node_memory(void)
 {
     static const int count[] = {5, 100000};
