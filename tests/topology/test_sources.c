@@ -210,8 +210,8 @@ static void test_slurm_errors(void **state)
          "expected torus:x:y:z.node"},
         {"r1:1.n5", "ring:index.node", true, "another version of Slurm's plugin topology/ring"},
         {"g1.r2.n5", "group.router.node", true, "SLURM_TOPOLOGY_ADDR_PATTERN=group.router.node is unknown; expected"},
-        {"x.node", "", true, "SLURM_TOPOLOGY_ADDR_PATTERN is not set on rank 0"},
-        {"", "torus:x:y:z.node", true, "SLURM_TOPOLOGY_ADDR is not set on rank 0"},
+        {"x.node", "", true, "SLURM_TOPOLOGY_ADDR_PATTERN is not set, but SLURM_TOPOLOGY_ADDR is"},
+        {"", "torus:x:y:z.node", true, "SLURM_TOPOLOGY_ADDR is not set, but SLURM_TOPOLOGY_ADDR_PATTERN is"},
         {"t1:1:2.n5", "torus:x:y:z.node", true,
          "SLURM_TOPOLOGY_ADDR=t1:1:2.n5 on rank 0 does not have the form SLURM_TOPOLOGY_ADDR_PATTERN=torus:x:y:z.node; "
          "expected, for example, t1:0:2:5.node17"},

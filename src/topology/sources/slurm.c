@@ -87,9 +87,23 @@ static int form_find(const char *pattern, const char *address, const struct form
                     form[1].pattern);
 }
 
+/* Whether a rank has the pattern or, if not, the address. */
+static bool is_set(const trv_rank_record_t *record, int ranks, bool pattern)
+{
+    for (int r = 0; r < ranks; r++)
+        if (pattern ? *record[r].slurm.pattern : *record[r].slurm.address)
+            return true;
+    return false;
+}
+
 /* Finds the pattern, which must be the same on all ranks. */
 static int form_read(const trv_rank_record_t *record, int ranks, const struct form **found)
 {
+    if (!is_set(record, ranks, false) || !is_set(record, ranks, true)) {
+        const bool pattern = is_set(record, ranks, true);
+        return trv_fail(TRV_ERR_INVALID, "%s is not set, but %s is", pattern ? ADDRESS : PATTERN,
+                        pattern ? PATTERN : ADDRESS);
+    }
     for (int r = 0; r < ranks; r++) {
         const trv_slurm_record_t *own = &record[r].slurm;
         if (!*own->address || !*own->pattern)
