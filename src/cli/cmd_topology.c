@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/scontrol.h"
+#include "cli/check_setting.h"
 #include "cli/subcommands.h"
 #include "cli/shared/topology_command.h"
 #include "cli/shared/tool.h"
@@ -186,29 +187,50 @@ static int ports(char **argv)
 /* ---- Without a file ---------------------------------------------------------------------------------------------- */
 
 typedef struct report {
-    bool why;
+    bool why, wrong; /* wrong: a source has an invalid value */
     int lines;
 } report_t;
 
 static void source_print(void *context, bool wrong, const char *sentence)
 {
     report_t *report = context;
+    report->wrong = report->wrong || wrong;
     if (report->why || wrong)
         report->lines += printf("%s\n", sentence) > 0;
+}
+
+/* Checks the settings of the network that a user can set, and stores which of them name a torus; NULL: none does. */
+static int check_settings(const char **named)
+{
+    static const char *const name[] = {"TRIVANCE_TOPOLOGY_FILE", "TRIVANCE_TORUS", "TRIVANCE_SLURM_DIMS"};
+    *named = NULL;
+    for (int i = 0; i < trv_settings_count(); i++) {
+        const trv_setting_t *setting = trv_settings_at(i);
+        const char *value = getenv(setting->name);
+        for (int n = 0; n < 3 && value && *value; n++)
+            if (strcmp(setting->name, name[n]) == 0) {
+                int rc = cli_check_setting(setting, setting->name, value);
+                if (rc < 0)
+                    return rc;
+                if (n < 2 && *named != name[0]) /* a file takes precedence */
+                    *named = name[n];
+            }
+    }
+    return TRV_OK;
 }
 
 /* Reports the network of this node alone: the settings, and the coordinates that Slurm has set, in a batch script for
  * example. */
 static int report_local(bool why)
 {
-    static const char *const setting[] = {"TRIVANCE_TOPOLOGY_FILE", "TRIVANCE_TORUS"};
-    const char *dims = getenv("TRIVANCE_SLURM_DIMS");
+    const char *named, *dims = getenv("TRIVANCE_SLURM_DIMS");
     report_t report = {.why = why};
     trv_rank_record_t record;
     trv_found_t found;
-    for (int i = 0; i < 2; i++)
-        if (getenv(setting[i]) && *getenv(setting[i]))
-            return printf("%s=%s\n", setting[i], getenv(setting[i])), CLI_OK;
+    if (check_settings(&named) < 0)
+        return cli_bad_last("topology");
+    if (named)
+        return printf("%s=%s\n", named, getenv(named)), CLI_OK;
     const trv_source_options_t options = {.slurm_dims = dims};
     trv_record_read(&record);
     const int code = trv_discover(&found, &record, 1, &options, source_print, &report);
@@ -225,7 +247,7 @@ static int report_local(bool why)
     else if (report.lines == 0)
         puts("No torus is known: TRIVANCE_TORUS and TRIVANCE_TOPOLOGY_FILE are not set, and no SLURM_TOPOLOGY_ADDR has "
              "coordinates; Fujitsu MPI and PMIx report coordinates only to the ranks of a job.");
-    return code == 1 || (dims && *dims) ? CLI_OK : CLI_WRONG;
+    return !report.wrong && (code == 1 || (dims && *dims)) ? CLI_OK : CLI_WRONG;
 }
 
 /* Reports the torus of the job, if a launcher has started this process. */

@@ -280,11 +280,25 @@ static void test_discovery(void **state)
          "tori of Slurm: t1=4x4x8\nthis node: SLURM_TOPOLOGY_ADDR=t1:0:1:2.n\nFor the torus"},
         {{"SLURM_TOPOLOGY_ADDR=s0.n", "SLURM_TOPOLOGY_ADDR_PATTERN=switch.node", NULL}, 1, ""},
         {{"RANK=1", "WORLD_SIZE=2", NULL}, 0, ""},
+        {{"TRIVANCE_SLURM_DIMS=t1=4x4x8", "SLURM_TOPOLOGY_ADDR=t1:4:1:2.n",
+          "SLURM_TOPOLOGY_ADDR_PATTERN=torus:x:y:z.node", NULL},
+         1,
+         "SLURM_TOPOLOGY_ADDR=t1:4:1:2.n on rank 0 is outside the dimensions 4x4x8"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         tool_t tool = tool_run_as(TRIVANCE_TOOL, "topology", NULL, cases[i].setting);
         if (tool.code != cases[i].code || strncmp(tool.out, cases[i].out, strlen(cases[i].out)) != 0 || *tool.err)
             fail_msg("case %zu: exit code %d, '%s', '%s'", i, tool.code, tool.out, tool.err);
+        tool_clear(&tool);
+    }
+    static const char *const bad[][2] = {{"TRIVANCE_TORUS=8y8", "TRIVANCE_TORUS: "},
+                                         {"TRIVANCE_TOPOLOGY_FILE=/none.json", "TRIVANCE_TOPOLOGY_FILE: "},
+                                         {"TRIVANCE_SLURM_DIMS=8x8x8", "TRIVANCE_SLURM_DIMS: "}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        const char *const setting[] = {bad[i][0], NULL};
+        tool_t tool = tool_run_as(TRIVANCE_TOOL, "topology", NULL, setting);
+        if (tool.code != 2 || *tool.out || !strstr(tool.err, bad[i][1]))
+            fail_msg("%s: exit code %d, '%s', '%s'", bad[i][0], tool.code, tool.out, tool.err);
         tool_clear(&tool);
     }
     static const char *const why[] = {"SLURM_TOPOLOGY_ADDR=s0.n", "SLURM_TOPOLOGY_ADDR_PATTERN=switch.node", NULL};
