@@ -4,6 +4,7 @@ from __future__ import annotations
 import inspect
 import json
 import pathlib
+import re
 from typing import Any, Dict, List, Set, Tuple
 
 from . import _library as L
@@ -33,10 +34,16 @@ def _option(key: str, text: str) -> Dict[str, Any]:
             raise ValueError(f"{key} is {text!r}; expected yes or no")
         return {"forwarding": text == "no"}
     if key == "jitter":
-        if not text.endswith("%"):
-            raise ValueError(f"{key} is {text!r}; expected a share, for example 10%")
-        return {"jitter": float(text.removesuffix("%")) / 100}
+        if not re.fullmatch(r"[0-9]+(\.[0-9]*)?%", text):
+            raise ValueError(f"{key} is {text!r}; expected a share from 0% to 100%, for example 10%")
+        return {"jitter": float(text[:-1]) / 100}
+    if key == "seed":
+        if not re.fullmatch(r"[0-9]{1,10}", text):
+            raise ValueError(f"{key} is {text!r}; expected a whole number, for example 7")
+        return {"seed": int(text)}
     if key == "shared-paths" and text not in ("all", "one"):
+        if not re.fullmatch(r"[0-9](:[0-9])*", text):
+            raise ValueError(f"{key} is {text!r}; expected all, one, or dimensions separated by ':', for example 0:1")
         return {"shared_paths": [int(d) for d in text.split(":")]}
     return {key.replace("-", "_"): text}
 
@@ -49,32 +56,51 @@ def _unique(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
     return dict(pairs)
 
 
+def _parse(text: str) -> Tuple[Dict[str, Any], Set[str]]:
+    """The result of `_read` for the text of a file; ValueError if it is not a profile."""
+    from .network import Network
+    try:
+        profile = json.loads(text, object_pairs_hook=_unique)
+    except RecursionError:
+        raise ValueError("the values are nested too deeply") from None
+    if not isinstance(profile, dict) or profile.get("format") != FORMAT:
+        raise ValueError(f'expected "format": "{FORMAT}"')
+    if not isinstance(profile.get("parameters"), dict):
+        raise ValueError('expected "parameters": {…}, with the names of the options of `trivance simulate --help`')
+    for key in profile:
+        if key not in ("format", "title", "parameters"):
+            raise ValueError(f'there is no key {key!r}; expected "format", "title" and "parameters"')
+    arguments: Dict[str, Any] = {}
+    fitted: Set[str] = set()
+    known = {name.replace("_", "-") for name in inspect.signature(Network).parameters} - _NOT_IN_PROFILES
+    for key, entry in profile["parameters"].items():
+        if key not in known | {"no-forwarding"}:
+            raise ValueError(f"there is no parameter {key!r}")
+        if not isinstance(entry, dict) or set(entry) != {"value", "source"} or not all(isinstance(one, str) for one in entry.values()):
+            raise ValueError(f'{key!r}: expected an object with two strings, for example '
+                             '{"value": "1.5us", "source": "measured"}')
+        own = _option(key, entry["value"])
+        arguments.update(own)
+        if entry["source"].startswith("fitted"):
+            fitted.update(own)
+    return arguments, fitted
+
+
 def _read(name: str) -> Tuple[Dict[str, Any], Set[str]]:
     """The parameters of a profile as arguments of `Network`, and the names of those whose source is "fitted"."""
-    from .network import Network
-    path = pathlib.Path(name) if set("/.") & set(name) else _FOLDER / f"{name}.json"
-    try:
-        profile = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_unique)
-        if profile["format"] != FORMAT:
-            raise ValueError(f'its format is not "{FORMAT}"')
-        arguments: Dict[str, Any] = {}
-        fitted: Set[str] = set()
-        known = {name.replace("_", "-") for name in inspect.signature(Network).parameters} - _NOT_IN_PROFILES
-        for key, entry in profile["parameters"].items():
-            if key not in known | {"no-forwarding"}:
-                raise ValueError(f"there is no parameter {key!r}")
-            if not isinstance(entry["value"], str) or not isinstance(entry["source"], str):
-                raise ValueError(f"the value and the source of {key!r} must be strings")
-            own = _option(key, entry["value"])
-            arguments.update(own)
-            if entry["source"].startswith("fitted"):
-                fitted.update(own)
-    except OSError:
+    if not isinstance(name, str):
+        raise L.ArgumentError(f"the network is {name!r}; expected the name of a profile or the path of a file")
+    is_path = bool(set("/.") & set(name))
+    if not is_path and name not in profiles():
         raise L.ArgumentError(f"there is no network {name!r}; expected one of {', '.join(profiles())}, or the path of a file, "
-                              "for example './mine.json'") from None
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise L.ArgumentError(f"{path}: this is not a profile of a network, as profiles/paper.json is: {error}") from None
-    return arguments, fitted
+                              "for example './mine.json'")
+    path = pathlib.Path(name) if is_path else _FOLDER / f"{name}.json"
+    try:
+        return _parse(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise L.ArgumentError(f"the file {name!r} cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise L.ArgumentError(f"{name}: {error}") from None
 
 
 def read_profile(name: str) -> Dict[str, Any]:

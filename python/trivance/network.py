@@ -299,7 +299,13 @@ class Network:
             Parameters of `Network`, which replace those of the profile.
         """
         from ._profiles import read_profile
-        return cls(torus, **{**read_profile(profile), **changes})
+        parameters = read_profile(profile)
+        try:
+            return cls(torus, **{**parameters, **changes})
+        except L.ArgumentError as error:
+            if changes:
+                raise
+            raise L.ArgumentError(f"{profile}: {error}") from None
 
     def replace(self, torus: Optional[TorusLike] = None, **changes: Any) -> "Network":
         """The same network but for some parameters."""

@@ -139,21 +139,31 @@ def test_profiles(tmp_path):
         "jitter": {"value": "10%", "source": "x"}, "shared-paths": {"value": "0:1", "source": "x"}}}))
     assert tv.Network.from_profile("8x8", str(own)) == tv.Network(
         "8x8", gamma="0.5ns", gamma_per_stream=True, forwarding=False, jitter=0.1, shared_paths=(0, 1))
-    for name, text in (("tofu", "expected one of paper, tofu-d-fjmpi, tofu-d"), (str(tmp_path / "none.json"), "there is no network")):
+    for name, text in (("tofu", "expected one of paper, tofu-d-fjmpi, tofu-d"), (3, "the network is 3"),
+                       (str(tmp_path / "none.json"), "cannot be read: No such file"), (str(tmp_path) + "/", "cannot be read")):
         with pytest.raises(tv.ArgumentError, match=text):
             tv.Network.from_profile("8", name)
-    own.write_text("{}")
-    with pytest.raises(tv.ArgumentError, match="not a profile"):
-        tv.Network.from_profile("8", str(own))
+    for whole, text in (("{}", 'expected "format"'), ("[]", 'expected "format"'), ("{", "line 1"), ("[" * 100000, "nested too deeply"),
+                        ('{"format": "trivance-network-1"}', 'expected "parameters"'),
+                        ('{"format": "trivance-network-1", "parameters": {}, "foo": 1}', "there is no key 'foo'")):
+        own.write_text(whole)
+        with pytest.raises(tv.ArgumentError, match=text):
+            tv.Network.from_profile("8", str(own))
     for parameters, text in (
             ('"alfa": {"value": "1us", "source": "x"}', "there is no parameter 'alfa'"),
             ('"link_latency": {"value": "1us", "source": "x"}', "there is no parameter 'link_latency'"),
             ('"nodes": {"value": "0", "source": "x"}', "there is no parameter 'nodes'"),
-            ('"alpha": {"value": 1, "source": "x"}', "the value and the source of 'alpha' must be strings"),
-            ('"alpha": {"value": "1us"}', "source"),
+            ('"alpha": {"value": 1, "source": "x"}', "'alpha': expected an object with two strings"),
+            ('"alpha": {"value": "1us"}', "'alpha': expected an object with two strings"),
+            ('"alpha": "1us"', "'alpha': expected an object with two strings"),
             ('"alpha": {"value": "1us", "source": "x"}, "alpha": {"value": "2us", "source": "x"}', "'alpha' occurs twice"),
+            ('"alpha": {"value": "2Gb/s", "source": "x"}', "own.json: alpha is '2Gb/s'"),
             ('"jitter": {"value": "0.5", "source": "x"}', "expected a share"),
+            ('"seed": {"value": "x", "source": "x"}', "expected a whole number"),
+            ('"shared-paths": {"value": "x", "source": "x"}', "expected all, one, or dimensions"),
             ('"no-forwarding": {"value": "1", "source": "x"}', "expected yes or no")):
         own.write_text(f'{{"format": "trivance-network-1", "title": "own", "parameters": {{{parameters}}}}}')
         with pytest.raises(tv.ArgumentError, match=text):
             tv.Network.from_profile("8", str(own))
+    own.write_text('{"format": "trivance-network-1", "parameters": {"seed": {"value": "4", "source": "x"}}}')
+    assert tv.Network.from_profile("8", str(own)) == tv.Network("8", seed=4)

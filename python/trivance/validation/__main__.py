@@ -67,6 +67,9 @@ def main() -> int:
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except (TrivanceError, OSError, KeyError, ValueError) as error:
+    except OSError as problem:
+        print(f"trivance.validation: {problem.filename}: {problem.strerror}", file=sys.stderr)
+        sys.exit(2)
+    except (TrivanceError, KeyError, ValueError) as error:
         print(f"trivance.validation: {error}", file=sys.stderr)
         sys.exit(2)
