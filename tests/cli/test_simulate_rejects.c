@@ -115,11 +115,41 @@ static void test_bad_schedule(void **state)
     tool_clear(&tool);
 }
 
+/* Profiles that are not valid. */
+static void test_profiles(void **state)
+{
+    static const char head[] = "{\"format\": \"trivance-network-1\", ";
+    static const struct {
+        const char *rest, *words;
+    } bad[] = {
+        {"\"parameters\": {}, \"paramters\": {}}", "there is no key \"paramters\""},
+        {"\"parameters\": []}", "expected \"parameters\": {…}"},
+        {"\"parameters\": {\"alpha\": {\"value\": 2, \"source\": \"x\"}}}",
+         "\"alpha\": expected an object with two strings"},
+        {"\"parameters\": {\"alpha\": {\"value\": \"2us\", \"source\": \"x\", \"foo\": 1}}}",
+         "there is no key \"foo\""},
+        {"\"parameters\": {\"alfa\": {\"value\": \"2us\", \"source\": \"x\"}}}", "no parameter 'alfa'"},
+        {"\"parameters\": {\"cut\": {\"value\": \"3:+0\", \"source\": \"x\"}}}", "belongs to one torus"},
+        {"\"parameters\": {\"network\": {\"value\": \"paper\", \"source\": \"x\"}}}",
+         "a profile cannot refer to another one"},
+    };
+    char path[512], line[640], text[512];
+    (void)state;
+    snprintf(path, sizeof path, "%s/own.json", tool_folder());
+    snprintf(line, sizeof line, "simulate 9 --network=%s", path);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        snprintf(text, sizeof text, "%s%s", head, bad[i].rest);
+        tool_write_file(path, text, 0600);
+        tool_expect_error(line, bad[i].words);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_input),
         cmocka_unit_test(test_bad_schedule),
+        cmocka_unit_test(test_profiles),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

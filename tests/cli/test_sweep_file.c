@@ -288,7 +288,7 @@ static void test_network_file(void **state)
     expect_new("0 new", sweep(grid, network, path));
     snprintf(text, sizeof text, profile, "own", "2us");
     tool_write_file(network, text, 0600);
-    expect_code(sweep(grid, network, path), 2, "which is not in this sweep");
+    expect_code(sweep(grid, network, path), 2, "of a file whose parameters have changed");
 }
 
 int main(void)

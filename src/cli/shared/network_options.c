@@ -338,7 +338,9 @@ static int set_from_profile(void *context, const char *name, const char *value)
     const int parameter = parameter_find(name);
     if (parameter < 0)
         return fail_unknown(name);
-    if (parameter == NETWORK || parameter == SLOW_RANK || parameter == SLOW_LINK || parameter == CUT)
+    if (parameter == NETWORK)
+        return trv_fail(TRV_ERR_ARGUMENT, "a profile cannot refer to another one; list the parameters themselves");
+    if (parameter == SLOW_RANK || parameter == SLOW_LINK || parameter == CUT)
         return trv_fail(TRV_ERR_ARGUMENT, "a profile has no %s, which belongs to one torus; give it as an option",
                         name);
     if (!(network->given >> parameter & 1))

@@ -34,16 +34,33 @@ static int open_profile(const char *name, trv_json_t *file)
     return fail_unknown(name);
 }
 
-static int set_parameter(const trv_json_t *file, const json_t *parameters, const char *key, const json_t *entry,
+static int check_keys(const trv_json_t *file, json_t *object, const char *const *known, const char *expected)
+{
+    const char *key;
+    json_t *value;
+    json_object_foreach(object, key, value)
+    {
+        if (!trv_json_is_known(key, known))
+            return trv_json_fail(file, object, key, "there is no key \"%.40s\"; expected %s", key, expected);
+    }
+    return TRV_OK;
+}
+
+static int set_parameter(const trv_json_t *file, const json_t *parameters, const char *key, json_t *entry,
                          int (*set)(void *, const char *, const char *), void *context)
 {
     const char *value = json_string_value(json_object_get(entry, "value"));
     if (!value || !json_string_value(json_object_get(entry, "source")))
         return trv_json_fail(file, parameters, key,
-                             "a parameter has a value and its source, for example {\"value\": \"1.5us\", \"source\": "
-                             "\"measured\"}");
+                             "\"%.40s\": expected an object with two strings, for example {\"value\": \"1.5us\", "
+                             "\"source\": \"measured\"}",
+                             key);
+    static const char *const known[] = {"value", "source", NULL};
     char reason[512];
-    const int rc = set(context, key, value);
+    int rc = check_keys(file, entry, known, "\"value\" and \"source\"");
+    if (rc)
+        return rc;
+    rc = set(context, key, value);
     if (!rc)
         return TRV_OK;
     snprintf(reason, sizeof reason, "%s", trv_last_error());
@@ -53,6 +70,7 @@ static int set_parameter(const trv_json_t *file, const json_t *parameters, const
 int cli_profile_read(const char *name, int (*set)(void *context, const char *parameter, const char *value),
                      void *context)
 {
+    static const char *const known[] = {"format", "title", "parameters", NULL};
     trv_json_t file = {.root = NULL};
     int rc = open_profile(name, &file);
     if (rc)
@@ -65,6 +83,8 @@ int cli_profile_read(const char *name, int (*set)(void *context, const char *par
         rc = trv_json_fail(&file, file.root, "parameters",
                            "expected \"parameters\": {…}, with the names of the options of "
                            "`trivance simulate --help`");
+    else
+        rc = check_keys(&file, file.root, known, "\"format\", \"title\" and \"parameters\"");
     json_object_foreach(parameters, key, entry)
     {
         rc = rc ? rc : set_parameter(&file, parameters, key, entry, set, context);

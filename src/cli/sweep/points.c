@@ -121,6 +121,16 @@ static int format_network(const char *typed, char *text)
     return rc;
 }
 
+bool cli_sweep_is_other_content(const cli_values_t *networks, const char *text)
+{
+    const char *hash = strrchr(text, FILE_HASH);
+    const size_t length = hash ? (size_t)(hash + 1 - text) : 0;
+    for (int i = 0; i < networks->count && hash; i++)
+        if (strncmp(networks->text[i], text, length) == 0 && strcmp(networks->text[i], text) != 0)
+            return true;
+    return false;
+}
+
 static int read_networks(cli_values_t *values, const char *list)
 {
     cli_values_t typed = {0};

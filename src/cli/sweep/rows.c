@@ -199,6 +199,9 @@ static int find_point(const cli_sweep_rows_t *rows, const cells_t *cells, uint64
             column = rows->table.columns - 2; /* chosen_for */
         while (i < values->count && !is_cell(values, i, cells->text[column]))
             i++;
+        if (i == values->count && axis == CLI_AXIS_NETWORK && cli_sweep_is_other_content(values, cells->text[column]))
+            return trv_fail(TRV_ERR_ARGUMENT, "has network %.60s, of a file whose parameters have changed since",
+                            cells->text[column]);
         if (i == values->count)
             return trv_fail(TRV_ERR_ARGUMENT, "has %s %.60s, which is not in this sweep",
                             rows->table.column[column].key, cells->text[column]);

@@ -79,6 +79,8 @@ void cli_sweep_grid_clear(cli_sweep_grid_t *grid);
 int cli_sweep_check_list(int axis, const char *list);
 /* Whether the only value of an axis of a finished grid is the default. */
 bool cli_sweep_axis_is_default(const cli_sweep_grid_t *grid, int axis);
+/* Whether the text in a row's column `network` is a file of this sweep, but with other parameters (points.c). */
+bool cli_sweep_is_other_content(const cli_values_t *networks, const char *text);
 /* "2 tori × 14 algorithms × 12 sizes × 3 values of alpha": the axes with more than one value. Returns `text`. */
 char *cli_sweep_grid_format(const cli_sweep_grid_t *grid, char *text, size_t size);
 /* The lists as JSON, which the caller frees. */

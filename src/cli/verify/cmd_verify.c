@@ -465,10 +465,13 @@ static int read_collective(options_t *options, const char *text)
     memset(options->collective, options->all_collectives, sizeof options->collective);
     if (options->all_collectives)
         return TRV_OK;
-    int rc = cli_parse_collective(text, &collective);
-    if (!rc)
-        options->collective[collective] = true;
-    return rc;
+    if (cli_parse_collective(text, &collective)) {
+        char reason[512];
+        snprintf(reason, sizeof reason, "%s", trv_last_error());
+        return trv_fail(TRV_ERR_ARGUMENT, "%s; or all", reason);
+    }
+    options->collective[collective] = true;
+    return TRV_OK;
 }
 
 static int read_method(options_t *options, const char *text)
