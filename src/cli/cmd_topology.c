@@ -199,38 +199,37 @@ static void source_print(void *context, bool wrong, const char *sentence)
         report->lines += printf("%s\n", sentence) > 0;
 }
 
-/* Checks the settings of the network that a user can set, and stores which of them name a torus; NULL: none does. */
-static int check_settings(const char **named)
+/* Checks the values of the settings that state a network. */
+static int check_settings(void)
 {
     static const char *const name[] = {"TRIVANCE_TOPOLOGY_FILE", "TRIVANCE_TORUS", "TRIVANCE_SLURM_DIMS"};
-    *named = NULL;
-    for (int i = 0; i < trv_settings_count(); i++) {
+    int rc = TRV_OK;
+    for (int i = 0; i < trv_settings_count() && rc >= 0; i++) {
         const trv_setting_t *setting = trv_settings_at(i);
         const char *value = getenv(setting->name);
-        for (int n = 0; n < 3 && value && *value; n++)
-            if (strcmp(setting->name, name[n]) == 0) {
-                int rc = cli_check_setting(setting, setting->name, value);
-                if (rc < 0)
-                    return rc;
-                if (n < 2 && *named != name[0]) /* a file takes precedence */
-                    *named = name[n];
-            }
+        bool states_network = false;
+        for (size_t n = 0; n < sizeof name / sizeof name[0]; n++)
+            states_network = states_network || strcmp(setting->name, name[n]) == 0;
+        if (states_network && value && *value)
+            rc = cli_check_setting(setting, setting->name, value);
     }
-    return TRV_OK;
+    return rc;
 }
 
 /* Reports the network of this node alone: the settings, and the coordinates that Slurm has set, in a batch script for
  * example. */
 static int report_local(bool why)
 {
-    const char *named, *dims = getenv("TRIVANCE_SLURM_DIMS");
+    static const char *const setting[] = {"TRIVANCE_TOPOLOGY_FILE", "TRIVANCE_TORUS"};
+    const char *dims = getenv("TRIVANCE_SLURM_DIMS");
     report_t report = {.why = why};
     trv_rank_record_t record;
     trv_found_t found;
-    if (check_settings(&named) < 0)
+    if (check_settings() < 0)
         return cli_bad_last("topology");
-    if (named)
-        return printf("%s=%s\n", named, getenv(named)), CLI_OK;
+    for (int i = 0; i < 2; i++)
+        if (getenv(setting[i]) && *getenv(setting[i]))
+            return printf("%s=%s\n", setting[i], getenv(setting[i])), CLI_OK;
     const trv_source_options_t options = {.slurm_dims = dims};
     trv_record_read(&record);
     const int code = trv_discover(&found, &record, 1, &options, source_print, &report);

@@ -315,6 +315,7 @@ static int parameter_find(const char *name)
 
 static int parameter_set(cli_network_t *network, enum parameter parameter, const char *value);
 
+/* Sets a parameter; an error message begins with its option, which is also its key in files. */
 static int set_and_name(cli_network_t *network, int parameter, const char *value)
 {
     char reason[512];
@@ -322,7 +323,7 @@ static int set_and_name(cli_network_t *network, int parameter, const char *value
     if (!rc)
         return TRV_OK;
     snprintf(reason, sizeof reason, "%s", trv_last_error());
-    return trv_fail(rc, "--%s: %s", cli_network_names[parameter], reason); /* files use the names of the options, too */
+    return trv_fail(rc, "--%s: %s", cli_network_names[parameter], reason);
 }
 
 static int fail_unknown(const char *name)
@@ -331,7 +332,7 @@ static int fail_unknown(const char *name)
                     name);
 }
 
-/* Sets a parameter of a profile, unless it is given. Invalid values are errors nevertheless. */
+/* Sets a parameter of a profile, unless an option has set it; its value is checked in both cases. */
 static int set_from_profile(void *context, const char *name, const char *value)
 {
     cli_network_t *network = context, unused;

@@ -27,7 +27,7 @@ typedef struct cli_network {
     trv_simulate_options_t options;
     trv_slow_rank_t slow_rank[CLI_SLOW_MAX]; /* `options` points to it after cli_network_finish */
     cli_links_t links;                       /* `options` points to links.directed, too */
-    uint32_t given;                          /* the parameters that were set, other than by a profile: bits */
+    uint32_t given; /* bit mask of the parameters set by cli_network_set, without those of a profile */
 } cli_network_t;
 
 /* The names, without dashes: network (the name of a profile), then model, delivery, bandwidth, nic-bandwidth,
