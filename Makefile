@@ -15,7 +15,7 @@ ifneq ($(shell test -e '$(BUILD)' && ! test -d '$(BUILD)' && echo a file),)
 $(error BUILD=$(BUILD) is a file; expected a folder for the build, for example BUILD=build)
 endif
 
-.PHONY: all demo explorer docs check check-all check-programs check-torch soak bench fuzz install uninstall dist clean help
+.PHONY: all demo explorer docs check check-fresh check-all check-programs check-torch soak bench fuzz install uninstall dist clean help
 .DEFAULT_GOAL := all
 
 all: $(BUILD)/build.ninja
@@ -48,6 +48,10 @@ docs:
 check:
 	@scripts/dependencies.sh build check
 	@JOBS=$(JOBS) scripts/check.sh quick $(BUILD)
+
+# The two commands of README.md on a fresh machine: a minimal Debian root in a folder. Needs root, mmdebstrap and apt.
+check-fresh:
+	@scripts/fresh.sh
 
 # The tests that `make check` does not run: all sizes and ranks, sanitizers, valgrind, models, packages, browser, testbed,
 # soak.
@@ -116,6 +120,7 @@ help:
 	@echo "make explorer           trivance-explorer.html: look at networks, schedules and times in a browser"
 	@echo "make docs               the documentation as a site, and man pages of the C interface"
 	@echo "make check              the quick tests: every component, both MPIs"
+	@echo "make check-fresh        'make demo' and 'make check' in a minimal Debian root, as root"
 	@echo "make check-all          all other tests: every size, sanitizers, valgrind, models, packages, browser"
 	@echo "make check-programs     mpi4py, NetPIPE, HPCC, LAMMPS and MUMPS without and with Trivance"
 	@echo "make check-torch        installs PyTorch, tests the backend of torch.distributed"

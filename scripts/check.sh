@@ -63,7 +63,20 @@ compile() {
     cmake -S . -B "$folder" -G Ninja "$@" && cmake --build "$folder" -j "$jobs"
 }
 
-run_tests() { ctest --test-dir "$1" -j "$jobs" --output-on-failure --no-tests=error "${@:2}"; }
+# run_tests FOLDER CTEST-OPTION…: runs tests, and appends the skipped ones with their reasons to the file skipped.
+run_tests() {
+    local results=$PWD/$1/check.xml
+    ctest --test-dir "$1" -j "$jobs" --output-on-failure --no-tests=error --output-junit "$results" "${@:2}"
+    local status=$?
+    # The reason is the last line that the test printed.
+    python3 -c '
+import sys, xml.etree.ElementTree as tree
+for case in tree.parse(sys.argv[1]).iter("testcase"):
+    if case.find("skipped") is not None:
+        lines = case.findtext("system-out", "").strip().splitlines() or ["no reason given"]
+        print(" ", case.get("name") + ":", lines[-1].split("skipped: ")[-1])' "$results" >> "$logs/skipped"
+    return $status
+}
 
 address() {
     compile build-address -DCMAKE_C_COMPILER=clang -DTRIVANCE_SANITIZE=address -DTRIVANCE_WERROR=ON \
@@ -105,7 +118,7 @@ exhaustive) command="make check-all" ;;
     ;;
 esac
 mkdir -p "$logs"
-rm -f "$logs"/*.log
+rm -f "$logs"/*.log "$logs/skipped"
 stage build compile "$build"
 [ -z "$failed" ] || exit 1
 if [ $tier = quick ]; then
@@ -116,6 +129,10 @@ else
     stage address address
     stage thread thread
     stage valgrind memcheck
+fi
+if [ -s "$logs/skipped" ]; then
+    echo "Skipped:"
+    cat "$logs/skipped"
 fi
 if [ -n "$failed" ]; then
     echo "$command: FAILED:$failed (after $((SECONDS - began)) s)"

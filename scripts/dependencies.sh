@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The list of all Debian packages that Trivance needs: `dependencies.sh build`, `dependencies.sh build check`. As root
-# it installs missing packages; otherwise it prints the command that installs them, and fails. On a system without dpkg
-# it prints the requirements and leaves the checks to CMake.
+# it installs missing packages, and waits up to five minutes if another program is installing some; otherwise it prints
+# the command that installs them, and fails. On a system without dpkg it prints the requirements and leaves the checks
+# to CMake.
 set -eu
 
 build="build-essential cmake ninja-build pkg-config libcmocka-dev libjansson-dev libfabric-dev
@@ -24,6 +25,7 @@ command -v node > /dev/null && explorer=${explorer/ nodejs/}
 command -v npm > /dev/null && browser=${browser/ npm/}
 programs="hpcc lammps mumps-test"
 torch="python3-torch libtorch-dev pybind11-dev"
+fresh="mmdebstrap"
 
 wanted=""
 for group in "$@"; do
@@ -39,7 +41,8 @@ for group in "$@"; do
     explorer) wanted="$wanted $explorer" ;;
     browser) wanted="$wanted $browser" ;;
     torch) wanted="$wanted $torch" ;;
-    *) echo "dependencies.sh: '$group' is not a group of packages: expected build, check, check-all, docs, clang, netpipe, testbed, programs, explorer, browser or torch" >&2; exit 2 ;;
+    fresh) wanted="$wanted $fresh" ;;
+    *) echo "dependencies.sh: '$group' is not a group of packages: expected build, check, check-all, docs, clang, netpipe, testbed, programs, explorer, browser, torch or fresh" >&2; exit 2 ;;
     esac
 done
 
@@ -63,8 +66,16 @@ if [ "$(id -u)" != 0 ]; then
 fi
 export DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes
 echo "Installing:$missing"
-install() { apt-get install -y -qq --no-install-recommends $missing > /dev/null; }
-if ! apt-get install -s -qq $missing > /dev/null 2>&1; then # the package lists are missing or outdated
-    apt-get update -qq
+# apt-get's own timeout covers the lock of installations, but not that of the package lists.
+apt() {
+    local deadline=$((SECONDS + 300)) errors
+    until errors=$(apt-get -qq -o DPkg::Lock::Timeout=300 "$@" 2>&1 > /dev/null); do
+        [[ $errors == *"Could not get lock"* && $SECONDS -lt $deadline ]] || { echo "$errors" >&2; return 1; }
+        sleep 2
+    done
+}
+install() { apt install -y --no-install-recommends $missing; }
+if ! apt install -s $missing 2> /dev/null; then # the package lists are missing or outdated
+    apt update
 fi
-install || { apt-get update -qq; install; }
+install || { apt update; install; }

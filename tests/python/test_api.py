@@ -240,14 +240,6 @@ def test_library_that_is_missing(tmp_path):
     assert code == 1 and "LibraryError: libtrivance.so.0 cannot be loaded" in sentence and "TRIVANCE_LIBRARY" in sentence
 
 
-def test_pandas_frame():
-    pandas = pytest.importorskip("pandas")
-    comparison = tv.compare("9", ["trivance-l", "trivance-b"], sizes="1K:1M")
-    assert isinstance(comparison.frame(), pandas.DataFrame) and comparison.frame().shape == (11, 2)
-    assert isinstance(tv.Schedule("ring", "9").simulate(sizes="1K"), pandas.DataFrame)
-    assert "trivance-l" in comparison._repr_html_()
-
-
 def test_plot():
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")
@@ -271,18 +263,6 @@ def test_errors_can_be_pickled_and_have_codes():
 def test_networks_can_be_pickled():
     net = tv.Network("8x8m", cuts=["3:+0"], slow={"20:+0": 2}, packet="4KiB")
     assert pickle.loads(pickle.dumps(net)) == net and pickle.loads(pickle.dumps(net.torus)) == net.torus
-
-
-def test_explorer_in_a_notebook(tmp_path, monkeypatch):
-    pytest.importorskip("IPython")
-    from trivance import _explorer
-    (tmp_path / "page.html").write_text("page")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(_explorer, "_find", lambda: str(tmp_path / "page.html"))
-    frame = tv.Network("8x8m", alpha="2us", cuts=["3:+0"], slow={"20:+1": 4}).explore("1MiB", height=500)
-    address = frame.src.split("#")[1]
-    assert "torus=8x8m" in address and "bytes=1048576" in address and "alpha=2000" in address
-    assert address.endswith("links=3:+0:cut,20:+1:4x") and (tmp_path / "trivance-explorer.html").read_text() == "page"
 
 
 def test_explorer_has_all_parameters():
@@ -369,13 +349,3 @@ def test_attributes_of_a_schedule():
 def test_messages_without_rows_and_empty_tables():
     empty = tv.Schedule.from_messages("9", {"step": [], "src": [], "dst": []})
     assert empty.steps == 0 and len(empty.messages) == 0 and not empty.verify()
-
-
-def test_edges_without_bandwidth_are_cut():
-    networkx = pytest.importorskip("networkx")
-    graph = networkx.cycle_graph(9)
-    networkx.set_edge_attributes(graph, "100Gb/s", "bandwidth")
-    graph[3][4]["bandwidth"] = 0
-    net = tv.Network.from_networkx(graph)
-    assert net.plan("64K").time > tv.Network("9", bandwidth="100Gb/s").plan("64K").time
-    assert net == tv.Network("9", bandwidth="100Gb/s", cuts=["3:+0"])

@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# Runs the two commands of README.md, as printed there, on a fresh machine: a minimal Debian 12 with git and make, into
+# which the committed tree is cloned. It fails if a command fails, or if a test is skipped, because these commands
+# install everything that their tests need.
+#
+# The fresh machine is a folder, which is removed at the end, with namespaces of its own for mounts, processes and the
+# host name. Its packages come from the Debian sources of this machine's apt, through the same proxy. Needs root.
+set -eu -o pipefail
+cd "$(dirname "$0")/.."
+
+refuse() { echo "make check-fresh: $*" >&2; exit 2; }
+[ "$(id -u)" = 0 ] || refuse "only root can set up a Debian root in a folder, for example by sudo make check-fresh"
+scripts/dependencies.sh fresh || true # mmdebstrap may not exist in this system's packages
+command -v mmdebstrap > /dev/null || refuse "mmdebstrap is not installed; it is in the packages of Debian and Ubuntu"
+mapfile -t sources < <(apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' \
+    'Created-By: Packages' 'Origin: Debian' | grep ' bookworm' | sort -u)
+[ "${#sources[@]}" -gt 0 ] || refuse "apt on this machine has no source of Debian 12 (bookworm); see /etc/apt/sources.list.d"
+mapfile -t proxy < <(apt-config dump | grep -i '^Acquire::[a-z]*::Proxy ' | sed 's/^/--aptopt=/')
+[ -z "$(git status --porcelain)" ] || echo "Uncommitted changes are not part of the tree that is tested."
+
+folder=$(mktemp -d /var/tmp/trivance-fresh.XXXXXX)
+trap 'rm -rf "$folder"' EXIT
+root=$folder/root
+began=$SECONDS
+echo "==== A minimal Debian 12"
+mmdebstrap --quiet --mode=root --variant=minbase --include=git,make,ca-certificates --dpkgopt=force-unsafe-io \
+    ${proxy[@]+"${proxy[@]}"} bookworm "$root" "${sources[@]}"
+git clone --quiet "file://$PWD" "$root/root/trivance"
+awk '/^```sh$/ { inside = 1; next } /^```$/ && inside { exit } inside' README.md > "$root/root/commands"
+echo "127.0.0.1 localhost fresh" > "$root/etc/hosts"
+echo "---- after $((SECONDS - began)) s"
+
+root=$root unshare --mount --pid --uts --fork --kill-child bash -eu -c '
+    mount -t proc proc "$root/proc"
+    mount --rbind /dev "$root/dev"
+    mount --rbind /sys "$root/sys"
+    hostname fresh
+    exec env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+        ${http_proxy+"http_proxy=$http_proxy"} ${https_proxy+"https_proxy=$https_proxy"} \
+        chroot "$root" bash -c "cd /root/trivance && bash -ev ../commands"' < /dev/null
+
+skipped=$root/root/trivance/build/check/skipped
+if [ -s "$skipped" ]; then
+    echo "make check-fresh: FAILED: tests were skipped on the fresh machine:"
+    cat "$skipped"
+    exit 1
+fi
+echo "make check-fresh: passed in $((SECONDS - began)) s"
