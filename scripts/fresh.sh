@@ -8,40 +8,45 @@
 set -eu -o pipefail
 cd "$(dirname "$0")/.."
 
-refuse() { echo "make check-fresh: $*" >&2; exit 2; }
-[ "$(id -u)" = 0 ] || refuse "only root can set up a Debian root in a folder, for example by sudo make check-fresh"
-scripts/dependencies.sh fresh || true # mmdebstrap may not exist in this system's packages
-command -v mmdebstrap > /dev/null || refuse "mmdebstrap is not installed; it is in the packages of Debian and Ubuntu"
-mapfile -t sources < <(apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' \
-    'Created-By: Packages' 'Origin: Debian' | grep ' bookworm' | sort -u)
-[ "${#sources[@]}" -gt 0 ] || refuse "apt on this machine has no source of Debian 12 (bookworm); see /etc/apt/sources.list.d"
-mapfile -t proxy < <(apt-config dump | grep -i '^Acquire::[a-z]*::Proxy ' | sed 's/^/--aptopt=/')
-[ -z "$(git status --porcelain)" ] || echo "Uncommitted changes are not part of the tree that is tested."
-
-folder=$(mktemp -d /var/tmp/trivance-fresh.XXXXXX)
-trap 'rm -rf "$folder"' EXIT
-root=$folder/root
-began=$SECONDS
-echo "==== A minimal Debian 12"
-mmdebstrap --quiet --mode=root --variant=minbase --include=git,make,ca-certificates --dpkgopt=force-unsafe-io \
-    ${proxy[@]+"${proxy[@]}"} bookworm "$root" "${sources[@]}"
-git clone --quiet "file://$PWD" "$root/root/trivance"
-awk '/^```sh$/ { inside = 1; next } /^```$/ && inside { exit } inside' README.md > "$root/root/commands"
-echo "127.0.0.1 localhost fresh" > "$root/etc/hosts"
-echo "---- after $((SECONDS - began)) s"
-
-root=$root unshare --mount --pid --uts --fork --kill-child bash -eu -c '
+# The second part, in the namespaces: sets up the root and runs the commands.
+if [ "${1-}" = inside ]; then
+    root=$2 began=$SECONDS
+    mapfile -t sources < "$root.sources"
+    mapfile -t proxy < <(apt-config dump | sed -n '/^Acquire::[a-z]*::Proxy /s/^/--aptopt=/p')
+    echo "==== A minimal Debian 12"
+    mmdebstrap --quiet --mode=root --variant=minbase --include=git,make,ca-certificates --dpkgopt=force-unsafe-io \
+        ${proxy[@]+"${proxy[@]}"} bookworm "$root" "${sources[@]}"
+    git clone --quiet "file://$PWD" "$root/root/trivance"
+    awk '/^```sh$/ { inside = 1; next } /^```$/ && inside { exit } inside' README.md > "$root/root/commands"
+    hostname fresh
+    echo "127.0.0.1 localhost fresh" > "$root/etc/hosts"
     mount -t proc proc "$root/proc"
     mount --rbind /dev "$root/dev"
     mount --rbind /sys "$root/sys"
-    hostname fresh
+    echo "---- done in $((SECONDS - began)) s"
     exec env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
         ${http_proxy+"http_proxy=$http_proxy"} ${https_proxy+"https_proxy=$https_proxy"} \
-        chroot "$root" bash -c "cd /root/trivance && bash -ev ../commands"' < /dev/null
+        chroot "$root" bash -c 'cd /root/trivance && bash -ev ../commands'
+fi
+
+refuse() { echo "make check-fresh: $*" >&2; exit 2; }
+[ "$(id -u)" = 0 ] || refuse "only root can set up a Debian root in a folder, for example with: sudo make check-fresh"
+command -v mmdebstrap > /dev/null || scripts/dependencies.sh fresh || true
+command -v mmdebstrap > /dev/null || refuse "mmdebstrap is not installed; Debian and Ubuntu have a package of this name"
+folder=$(mktemp -d /var/tmp/trivance-fresh.XXXXXX)
+trap 'rm -rf --one-file-system "$folder"' EXIT
+root=$folder/root
+apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' 'Origin: Debian' |
+    sed -n '/ bookworm/p' | sort -u > "$root.sources"
+[ -s "$root.sources" ] || refuse "apt on this machine has no package lists of Debian 12 (bookworm); see /etc/apt and apt-get update"
+[ -z "$(git status --porcelain)" ] || echo "Uncommitted changes are not part of the tree that is tested."
+
+began=$SECONDS
+unshare --mount --pid --uts --fork --kill-child "$0" inside "$root" < /dev/null
 
 skipped=$root/root/trivance/build/check/skipped
 if [ -s "$skipped" ]; then
-    echo "make check-fresh: FAILED: tests were skipped on the fresh machine:"
+    echo "make check-fresh: FAILED, because tests are skipped on a fresh machine:"
     cat "$skipped"
     exit 1
 fi

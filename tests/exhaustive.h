@@ -36,6 +36,9 @@ static inline int sample_draw(int limit)
     return (int)((state >> 33) % (uint64_t)limit);
 }
 
+/* Whether a loop tries its i-th case: the quick tier tries every `every`-th one, beginning with the first. */
+static inline bool try_case(int i, int every) { return exhaustive() || i % every == 0; }
+
 /* The seed of a test's own random numbers: 1 in the quick tier, another one in every run of the exhaustive tier. */
 static inline uint64_t sample_seed(void) { return exhaustive() ? 1 + (uint64_t)sample_draw(1 << 30) : 1; }
 

@@ -13,7 +13,7 @@ static void every_count(const trv_schedule_t *schedule)
     if (exhaustive())
         for (int c = 0, first = sample_draw(all); c < 3; c++)
             world_try(schedule, counts[(first + 3 * c) % all], 0);
-    for (int c = 0; !exhaustive() && c < (n <= 18 ? all : all - 2); c += n <= 33 ? 1 : 2)
+    for (int c = 0; !exhaustive() && c < (n <= 18 ? all : all - 2); c += n <= 18 ? 2 : 3)
         world_try(schedule, counts[c], 0);
 }
 

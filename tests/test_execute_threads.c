@@ -61,7 +61,7 @@ static void every_way(const trv_schedule_t *schedule)
 static void test_threads(void **state)
 {
     (void)state;
-    static const char *const tori[] = {"3", "2x3x2", "8", "3x3"};
+    static const char *const tori[] = {"3", "2x2", "2x3x2", "8", "3x3"};
     for (size_t t = 0; t < (exhaustive() ? sizeof tori / sizeof *tori : 2); t++) {
         trv_torus_t torus;
         assert_int_equal(trv_torus_parse(tori[t], &torus), 0);

@@ -299,7 +299,7 @@ static void test_rank(void **state)
 static void test_large_vectors(void **state)
 {
     (void)state;
-    const int bits = exhaustive() ? 35 : 33;
+    const int bits = exhaustive() ? 35 : 31;
     trv_planner_choice_t large = best("4x4", TRV_ALLREDUCE, (uint64_t)1 << (bits - 3), NULL);
     trv_planner_choice_t larger = best("4x4", TRV_ALLREDUCE, (uint64_t)1 << bits, NULL);
     assert_true(fabs(larger.time_ns / large.time_ns - 8) < 0.1);

@@ -163,7 +163,7 @@ static void test_random_schedules(void **state)
     static const char *const tori[] = {"4", "7", "3x4", "4x4", "5x2", "3x3x3", "2x4x2"};
     (void)state;
     random_restart(0);
-    for (int i = 0; i < (exhaustive() ? 200 : 60); i++) {
+    for (int i = 0; i < (exhaustive() ? 200 : 25); i++) {
         trv_torus_t torus = torus_of(ONE_OF(tori));
         setting_t setting;
         trv_schedule_t *schedule = random_schedule(&torus);
