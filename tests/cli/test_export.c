@@ -15,6 +15,7 @@
 
 #include <trivance/trivance.h>
 
+#include "exhaustive.h"
 #include "formats/ranges.h"
 #include "formats/schedule_file.h"
 #include "schedule/collective.h"
@@ -192,10 +193,13 @@ static void test_round_trip(void **state)
     (void)state;
     for (int c = TRV_ALLREDUCE; c <= TRV_ALLTOALL; c++) {
         int made = 0;
-        for (size_t t = 0; t < sizeof tori / sizeof tori[0]; t++)
+        for (size_t t = 0; t < sizeof tori / sizeof tori[0]; t++) {
+            if (!try_case((int)t + c, 3))
+                continue;
             for (int root = 0; root < (trv_collective_has_root((trv_collective_t)c) ? 4 : 1); root += 3)
                 made += round_trips(tori[t], (trv_collective_t)c, root);
-        assert_true(made > 40);
+        }
+        assert_true(made > (exhaustive() ? 40 : 13));
     }
     trv_torus_t torus;
     trv_schedule_t *schedule;

@@ -90,10 +90,10 @@ static void test_divided_rows(void **state)
     expect("plan 4mx4m --cut 0:+0 --cut 0:+1", 2, "the cut links of 4mx4m leave no route between the nodes 0 and 1");
     expect("plan 9 --cut=0:+0 --cut=4:+0", 2, "the cut links of 9 leave no route between the nodes 0 and 1");
     expect("plan 6m --nodes 0,1,4,5 --cut 2:+0", 2, "the cut links of 6m leave no route between the nodes 0 and 4");
-    expect("plan 8mx8m --cut 0:+0 --format=json", 0, "\"name\": \"spanning-trees:"); /* not a snake: it has no file */
-    expect("plan 8mx8m --cut 0:+0 -a spanning-trees", 0, "every contribution exactly once");
-    expect("plan 8mx8m --cut 0:+0 -a line-l", 2, "divides the row of rank 0");
-    expect("plan 8mx8m --cut 0:+0 --why", 0, "link 0:+0 is cut; the cuts divide a row");
+    expect("plan 4mx4m --cut 0:+0 --format=json", 0, "\"name\": \"spanning-trees:"); /* not a snake: it has no file */
+    expect("plan 4mx4m --cut 0:+0 -a spanning-trees", 0, "every contribution exactly once");
+    expect("plan 4mx4m --cut 0:+0 -a line-l", 2, "divides the row of rank 0");
+    expect("plan 4mx4m --cut 0:+0 --why", 0, "link 0:+0 is cut; the cuts divide a row");
     expect("plan 9 --cut 0:+0 --cut 4:+0 --why", 2, "leave no route between the nodes 0 and 1");
 }
 

@@ -64,11 +64,12 @@ wrong_schedule() {
 # every_collective: each collective beside AllReduce, Reduce-Scatter and AllGather, by each algorithm of the MPI library,
 # auto and a named algorithm in turns, also in place.
 every_collective() {
-    local collective algorithm place
+    local collective algorithm place places="false true"
     for collective in broadcast:bine reduce:scatter-allgather scatter:linear gather:trivance-tree alltoall:pairwise; do
         algorithm=${collective#*:}
         collective=${collective%:*}
-        for place in false true; do
+        [ -n "$exhaustive" ] || { [ "$places" = true ] && places=false || places=true; }
+        for place in $places; do
             good 1 "^$collective,4,4,int32,(sum)?,$place,4096,1024,mpi,,mpi,.*,0,(true)?,2,.*,[0-9.]+\$" --turns \
                 --collective $collective --type int32 $([ $place = true ] && echo --in-place) --bytes 4K -i 2 \
                 --format=csv --torus 4 -a mpi:all,auto,$algorithm

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import trivance as tv
+from conftest import EXHAUSTIVE
 from trivance._profiles import fitted_parameters
 from trivance.validation import model, plans, report, rows
 
@@ -89,7 +90,7 @@ def test_extrapolation():
 
 def test_command(tmp_path):
     """Tables and plots of the smallest shape."""
-    arguments = ["--ranks=8", "-o", str(tmp_path), *([] if _has_matplotlib() else ["--no-plots"])]
+    arguments = ["--ranks=8", "-o", str(tmp_path), *([] if EXHAUSTIVE and _has_matplotlib() else ["--no-plots"])]
     done = subprocess.run([sys.executable, "-m", "trivance.validation", *arguments], capture_output=True, text=True, check=True)
     assert "| utofu | AllReduce, all predicted | large, from 8 MiB |" in done.stdout and "| fjmpi | AllReduce, 3 trees |" in done.stdout and "% correctly" in done.stdout
     assert {"rows.csv", "summary.md"} <= {path.name for path in tmp_path.iterdir()}
