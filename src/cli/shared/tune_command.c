@@ -11,7 +11,7 @@ static const cli_option_t option[] =
      {"collective", 'c', "LIST",
       "the collectives to measure (default all): " CLI_COLLECTIVE_WORDS "; the root is rank 0", CLI_COLLECTIVE_WORDS},
      {"bytes", 'b', "LIST", "sizes of the whole vector, or ranges such as 1K:64M:x4 (default 8:2M:x8)", NULL},
-     {"time", TUNE_TIME, "T", "approximate limit on the total time (default 5s for each collective, 40s for all)", NULL},
+     {"time", TUNE_TIME, "T", "approximate limit on the total time (default 5s per collective, 40s for all)", NULL},
      {"output", 'o', "FILE",
       "write the rules there, for TRIVANCE_RULES_FILE; the file appears when the measurement is complete", "FILE"},
      {"format", 'f', "F", "format of the measurements: table (default; the library and the best), json or csv (all)",
