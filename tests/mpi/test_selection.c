@@ -1,7 +1,7 @@
 /*
  * The choice of algorithms under the drop-in, on 4 ranks. `test_selection FOLDER` writes a rules file to FOLDER, sets
  * the environment, and checks which algorithm is chosen for which call. `test_selection calls` only makes a few calls,
- * with any environment.
+ * with any environment; `test_selection calls tuned` also checks the rules, which tune has written.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,6 +196,25 @@ static void test_calls(void)
     }
 }
 
+/* The rules that tune has written for AllReduces of 8 bytes on 2 ranks leave every call that was not measured to the
+ * MPI library: other collectives, numbers of ranks and sizes, and MPI_Barrier, an AllReduce of one byte. */
+static void test_tuned(void)
+{
+    static const uint64_t size[] = {0, 1, 8, 9, 4096, 1 << 30};
+    for (int ranks = 2; ranks <= 4 && test_rank == 0; ranks++)
+        for (int collective = 0; collective < TRV_COLLECTIVES; collective++)
+            for (int i = 0; i < 6; i++) {
+                trv_torus_t ring;
+                trv_torus_init(&ring, 1, &ranks);
+                const bool measured = ranks == 2 && collective == TRV_ALLREDUCE && size[i] == 8;
+                const trv_rule_t *rule = trv_rules_match(&trv_mpi_settings()->file_rules, (trv_collective_t)collective,
+                                                         &ring, ranks, size[i]);
+                expect(rule && (measured || strcmp(rule->algorithm, TRV_RULE_MPI) == 0),
+                       "%s of %d bytes on %d ranks: the rule is %s", trv_collective_name((trv_collective_t)collective),
+                       (int)size[i], ranks, rule ? rule->algorithm : "missing");
+            }
+}
+
 int main(int argc, char **argv)
 {
     bool calls = argc > 1 && strcmp(argv[1], "calls") == 0;
@@ -206,6 +225,8 @@ int main(int argc, char **argv)
     trv_mpi_intercept_init(true);
     if (calls) {
         test_calls();
+        if (argc > 2)
+            test_tuned();
         return test_end();
     }
     test_rules();

@@ -32,7 +32,7 @@ smaller() {
         -e 's/64M/4K/; s/128M/1K/; s/8:[14]M/8:1K/; s/8x8\( --slow\|$\)/4x4\1/' \
         -e 's/figures --\(quick --only 6,17\)\?/figures --quick --only 6 --/; s/ --$//' \
         -e 's/^mpirun .* topology --why$/TRIVANCE_TORUS=2x2 &/' \
-        -e 's/ --time 15s//; s/tune /&--time=100ms --bytes=64 /' -e 's/ bench --torus 4,2x2 --algorithm all/& --bytes=64/' \
+        -e 's/tune /&--time=100ms --bytes=64 /' -e 's/ bench --torus 4,2x2 --algorithm all/& --bytes=64/' \
         -e 's/\(mpirun.* bench \)\(.*\)/\1--iterations=3 \2/; s/ --transport=.*\|3 --torus 2x2$/& --bytes=64,4K/' \
         -e 's/\(trivance testbed .*\)\( -- .*\)/\1 --help\2/; t' \
         -e 's/trivance testbed [^&]*[^& ]/& --help/g' <<< "$1"

@@ -79,10 +79,12 @@ static int option_apply(void *context, int key)
 static int options_read(int argc, char **argv, tune_t *tune)
 {
     tune_options_t *options = &tune->options;
-    options->seconds = 5;
-    options->collectives = 1; /* AllReduce has the value 0 */
+    for (; options->collectives < TRV_COLLECTIVES; options->collectives++)
+        options->collective[options->collectives] = (trv_collective_t)options->collectives;
     read_bytes("8:2M:x8", options);
     int code = cli_read_options(&cli_tune_command, argc, argv, option_apply, tune);
+    if (options->seconds == 0)
+        options->seconds = 5 * options->collectives;
     if (code >= 0)
         return code == CLI_OK ? -1 : code;
     if (optind < argc)
@@ -104,6 +106,21 @@ static int options_broadcast(int argc, char **argv, tune_t *tune)
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */
 
+/* Lists the cells: each size as whole elements on every rank, and therefore the smallest sizes once. */
+static void cells_plan(tune_t *tune)
+{
+    const tune_options_t *options = &tune->options;
+    for (int i = 0; i < options->collectives * options->sizes; i++) {
+        tune_cell_t *cell = &tune->cell[tune->cells_all];
+        cell->collective = options->collective[i / options->sizes];
+        const uint64_t unit = trv_collective_blocks(cell->collective, tune->ranks) * sizeof(float);
+        const uint64_t bytes = options->bytes[i % options->sizes];
+        cell->bytes = bytes > unit ? bytes - bytes % unit : unit;
+        if (i % options->sizes == 0 || cell->bytes != cell[-1].bytes)
+            tune->cells_all++;
+    }
+}
+
 /* Allocates the buffers. All ranks agree on the result, so that a rank without enough memory does not leave the
  * others waiting. */
 static int buffers_allocate(tune_t *tune)
@@ -114,8 +131,10 @@ static int buffers_allocate(tune_t *tune)
     tune->send = calloc(1, bytes);
     tune->receive = calloc(1, bytes);
     tune->cell = calloc((size_t)options->collectives * (size_t)options->sizes, sizeof *tune->cell);
-    if (polled_all_true(tune->comm, tune->send && tune->receive && tune->cell))
+    if (polled_all_true(tune->comm, tune->send && tune->receive && tune->cell)) {
+        cells_plan(tune);
         return TRV_OK;
+    }
     return trv_fail(TRV_ERR_MEMORY,
                     "there is no memory for two vectors of %zu bytes on every rank; use a smaller "
                     "--bytes",
@@ -141,17 +160,14 @@ static int torus_find(tune_t *tune)
  * fall back to the library. */
 static int measure_cells(tune_t *tune)
 {
-    const tune_options_t *options = &tune->options;
-    const int all = options->collectives * options->sizes;
     int code = TRV_OK;
-    for (int i = 0; i < all && code == TRV_OK; i++) {
-        double seconds = (options->seconds - (PMPI_Wtime() - tune->begun)) / (all - i);
+    while (tune->cells < tune->cells_all && code == TRV_OK) {
+        double seconds = (tune->options.seconds - (PMPI_Wtime() - tune->begun)) / (tune->cells_all - tune->cells);
         code = polled_broadcast(tune->comm, &seconds, sizeof seconds);
-        if (seconds <= 0 && i > 0)
+        if (seconds <= 0 && tune->cells > 0)
             break;
         if (code == TRV_OK)
-            code = tune_measure(tune, options->collective[i / options->sizes], options->bytes[i % options->sizes],
-                                seconds, &tune->cell[tune->cells++]);
+            code = tune_measure(tune, seconds, &tune->cell[tune->cells++]);
     }
     return code;
 }
@@ -183,13 +199,12 @@ static int measure_all(tune_t *tune)
 /* On rank 0: prints warnings about the reliability of the results. */
 static void warnings_print(const tune_t *tune)
 {
-    const int all = tune->options.collectives * tune->options.sizes;
     machine_load_warn("tune", &tune->machine_load);
-    if (tune->cells < all)
+    if (tune->cells < tune->cells_all)
         cli_warn("tune",
                  "the time was over after %d of %d sizes, and the others fall back to the MPI library; increase "
                  "--time or reduce --bytes",
-                 tune->cells, all);
+                 tune->cells, tune->cells_all);
 }
 
 /* Runs all measurements. The rules file is opened before them, so that an unwritable path is reported at the start. */

@@ -75,17 +75,17 @@ typedef struct tune {
     trv_hockney_t network;
     double overhead_ns; /* of a message */
     machine_load_t machine_load;
-    double begun; /* by MPI_Wtime; rank 0's value is used */
-    int cells;    /* number measured; there was no time for the others */
+    double begun;         /* by MPI_Wtime; rank 0's value is used */
+    int cells, cells_all; /* measured, and listed; there was no time for the others */
     tune_cell_t *cell;
 } tune_t;
 
 /* Measures the network parameters, which are the same on all ranks. Returns 0 or a negative code. */
 int tune_network(tune_t *tune);
 
-/* Measures a cell within about `seconds` by rank 0's clock; the cell is the same on all ranks. Returns 0 or a
- * negative code. */
-int tune_measure(tune_t *tune, trv_collective_t collective, uint64_t bytes, double seconds, tune_cell_t *cell);
+/* Measures the collective and size of a cell within about `seconds` by rank 0's clock; the result is the same on all
+ * ranks. Returns 0 or a negative code. */
+int tune_measure(tune_t *tune, double seconds, tune_cell_t *cell);
 
 /* On rank 0: print the measurements; write the rules of the cells. */
 int tune_print(const tune_t *tune, FILE *out);

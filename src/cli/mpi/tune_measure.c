@@ -277,17 +277,15 @@ static int cell_confirm(job_t *job, tune_cell_t *cell)
     return code;
 }
 
-int tune_measure(tune_t *tune, trv_collective_t collective, uint64_t bytes, double seconds, tune_cell_t *cell)
+int tune_measure(tune_t *tune, double seconds, tune_cell_t *cell)
 {
     static tune_candidate_t candidate[TUNE_CANDIDATES_MAX];
-    uint64_t blocks = trv_collective_blocks(collective, tune->ranks), unit = blocks * sizeof(float);
-    uint64_t count = bytes / unit > 0 ? bytes / unit : 1;
-    job_t job = {.tune = tune, .collective = collective, .count = count, .candidate = candidate};
+    const uint64_t unit = trv_collective_blocks(cell->collective, tune->ranks) * sizeof(float);
+    job_t job = {.tune = tune, .collective = cell->collective, .count = cell->bytes / unit, .candidate = candidate};
     double left;
     job.samples = (samples_t){.comm = tune->comm, .run = run_candidate, .context = &job};
     job.end = PMPI_Wtime() + seconds;
     memset(candidate, 0, sizeof candidate);
-    *cell = (tune_cell_t){.collective = collective, .bytes = count * unit};
     int code = make_candidates(&job, cell->bytes);
     if (code == TRV_OK)
         code = candidates_warm_up(&job, seconds);

@@ -3,8 +3,9 @@
  *
  * A rule covers the range between two measured sizes only if our algorithms won at both of them (two different
  * algorithms are separated at the geometric mean). A size won without its neighbours has a rule for that size only. The
- * result of the smallest size also applies below it. All other sizes fall back to the library. The rules are for this
- * number of ranks and this torus.
+ * result of the smallest size also applies below it, except to one byte, which is a Barrier. These rules are for this
+ * number of ranks and this torus. All that was not measured is left to the library: other sizes, other communicators
+ * and other collectives.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -65,7 +66,7 @@ static void write_collective(const tune_t *tune, trv_collective_t collective, FI
         if (cell->collective != collective)
             continue;
         const char *name = winner(cell);
-        uint64_t from = before ? cell->bytes : 0;
+        uint64_t from = before ? cell->bytes : 2;
         if (name && before && winner(before) && strcmp(name, winner(before)) != 0) {
             writer.to = (uint64_t)sqrt((double)before->bytes * (double)cell->bytes);
             from = writer.to + 1;
@@ -92,12 +93,12 @@ void tune_write_rules(const tune_t *tune, FILE *out)
             tune->network.alpha_ns / 1e3, tune->network.bandwidth_bps / 1e9, tune->network.hop_ns, tune->overhead_ns,
             tune->machine_load.ranks_per_core, tune->machine_load.load, tune->machine_load.spread,
             tune->machine_load.busy ? "true" : "false");
-    for (int i = 0; i < tune->options.collectives; i++) {
-        trv_collective_t collective = tune->options.collective[i];
+    for (int i = 0; i < TRV_COLLECTIVES; i++) {
+        trv_collective_t collective = (trv_collective_t)i;
         fprintf(out, "%s\n  \"%s\": [{\"comm_size_min\": %d, \"comm_size_max\": %d, \"torus\": \"%s\", \"rules\": [",
                 i ? "," : "", trv_collective_shape(collective)->name, tune->ranks, tune->ranks, torus);
         write_collective(tune, collective, out);
-        fprintf(out, "]}]");
+        fprintf(out, "]},\n    {\"rules\": [{\"alg\": \"" TRV_RULE_MPI "\"}]}]");
     }
     fprintf(out, "}}\n");
 }

@@ -89,19 +89,22 @@ static trv_mpi_span_t begin(const char *function, bool program)
 
 #define CALL(Name) &(const trv_mpi_call_t)TRV_MPI_CALL_##Name
 
-/* Whether Open MPI may have made this call to agree on a context id. It makes such calls in its progress function, at
- * different points between the program's calls on each rank, so they must not be dispatched. */
-static bool is_internal(const trv_mpi_call_t *call)
+/* The reason, for the log, if Open MPI may have made this call to agree on a context id; else NULL. It makes such calls
+ * in its progress function, at different points between the program's calls on each rank, so they must not be
+ * dispatched. */
+static const char *internal_reason(const trv_mpi_call_t *call)
 {
     const trv_mpi_reduction_t *reduction = call->reduction;
     return reduction && reduction->collective == TRV_ALLREDUCE && reduction->count <= 2 &&
-           reduction->datatype == MPI_INT && (reduction->op == MPI_MAX || reduction->op == MPI_MIN);
+                   reduction->datatype == MPI_INT && (reduction->op == MPI_MAX || reduction->op == MPI_MIN)
+               ? "Open MPI itself makes such calls, to agree on the context ids of communicators"
+               : NULL;
 }
 
 #define BLOCKING(Name, name, NAME, FORM) BLOCKING_AS(Name, name, FORM, NULL, trv_mpi_intercept(CALL(Name), comm, &code))
 #define NONBLOCKING(Name, name, NAME, FORM)                                                                            \
-    NONBLOCKING_AS(Name, name, FORM, NULL,                                                                             \
-                   !is_internal(CALL(Name)) &&                                                                         \
+    NONBLOCKING_AS(Name, name, FORM, internal_reason(CALL(Name)),                                                      \
+                   !internal_reason(CALL(Name)) &&                                                                     \
                        trv_coll_request("MPI_I" #name, CALL(Name), comm, false, request, &code))
 #define PERSISTENT(Name, name, NAME, FORM)                                                                             \
     PERSISTENT_AS(Name, name, FORM, NULL,                                                                              \

@@ -53,6 +53,7 @@ done
 
 launch 4 "$program" all
 expect_row 'MPI_Iallreduce +[^ m][^ ]* +[0-9]{2,}'
+expect_row 'MPI_Iallreduce +mpi .*to agree on the context ids'
 expect_row 'MPIX_Allreduce_init +[^ m]'
 expect_row 'MPI_Barrier +trivance'
 expect_row 'MPI_Reduce_scatter_block +trivance'

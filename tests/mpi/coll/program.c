@@ -285,6 +285,9 @@ static void call_on(MPI_Comm comm, const char *what)
     MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     check(sum == members, what);
+    MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_MAX, comm, &request); /* as Open MPI itself does */
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check(sum == 1, what);
 }
 
 static void communicators(void)
