@@ -395,3 +395,48 @@ int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, tr
     }
     return code;
 }
+
+/* ---- Reports ----------------------------------------------------------------------------------------------------- */
+
+const char *trv_mpi_undecided_reason(bool persistent)
+{
+    return persistent ? "no blocking call of this kind and size class came first, or the communicator has the maximum "
+                        "number of persistent requests"
+                      : "no blocking call of this kind and size class came first";
+}
+
+/* Why a hint or an earlier decision leaves such calls to the MPI library. NULL: neither does. *requested: whether a
+ * hint or a setting requests that. */
+static const char *decided_reason(const trv_mpi_call_t *call, MPI_Comm comm, bool *requested)
+{
+    int invalid;
+    trv_mpi_state_t *state;
+    trv_mpi_request_spec_t spec;
+    *requested = false;
+    if (!trv_mpi_state_known(comm, &state))
+        return NULL;
+    if (state->config.left_to_library) {
+        *requested = true;
+        return TRV_MPI_HINT_REASON;
+    }
+    if (!call)
+        return NULL;
+    const bool has_elements = trv_mpi_make_request_spec(call, state->rank, state->ranks, &spec, &invalid);
+    const trv_mpi_decision_t *decision = has_elements ? trv_mpi_decision_peek(state, &spec.arguments) : NULL;
+    trv_mpi_arguments_clear(&spec.arguments);
+    if (!decision || decision->schedule)
+        return NULL;
+    *requested = decision->requested;
+    return decision->reason;
+}
+
+void trv_mpi_log_fallback_of(const char *name, const trv_mpi_call_t *call, const char *reason, MPI_Comm comm)
+{
+    int rank = 0;
+    bool requested;
+    if (!atomic_load_explicit(&trv_mpi_observes, memory_order_relaxed) || comm == MPI_COMM_NULL ||
+        PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS)
+        return;
+    const char *decided = decided_reason(call, comm, &requested);
+    trv_mpi_log_call_fallback(rank, name, decided ? decided : reason, requested);
+}
