@@ -6,9 +6,10 @@
  * Return values: MPI_SUCCESS or an MPI error class (MPI_ERR_BUFFER, MPI_ERR_ARG, …), with the reason as a sentence in
  * trv_last_error(). The communicator's error handler is not called, and no error aborts the program.
  *
- * Supported are intracommunicators; every predefined type and operation of MPI, and commutative user-defined operations
- * on types without gaps; and non-commutative operations on small vectors. All other calls fall back to the MPI
- * library's own function; TRIVANCE_DEBUG=info logs this, with the reason, once per decision.
+ * Supported are intracommunicators; every predefined operation on the types for which MPI defines it, and commutative
+ * user-defined operations on types without gaps; and non-commutative operations on small vectors. All other calls fall
+ * back to the MPI library's own function; TRIVANCE_DEBUG=info logs this, with the reason, once per decision, and at the
+ * end a table of all calls.
  *
  * Results: bitwise identical on all ranks, whatever the type, unless TRV_Comm_set or TRIVANCE_ALGORITHM names an
  * algorithm that is not consistent (trivance-l adds floating-point numbers in a different order on every rank).

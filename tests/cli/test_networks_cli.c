@@ -264,7 +264,7 @@ static void test_limit(void **state)
     expect("plan 9m -b 64M --limit", 0, ", from the links around a set of ranks (");
     expect(exhaustive() ? "plan 8x8 --all-sizes --limit" : "plan 4 --all-sizes --limit", 0, "\n/ limit: time of the plan divided by the lower bound");
     json_t *rows = tool_json(
-        "simulate 9,9m -a trivance-l -b 512M --limit --model=fifo --delivery=tail --packet=4M -f json");
+        "simulate 9,9m -a trivance-l -b 512M --limit --model=fifo --delivery=tail --packet=1M -f json");
     const double ring_ns = json_real_value(json_object_get(json_array_get(rows, 0), "limit_ns"));
     const double line_ns = json_real_value(json_object_get(json_array_get(rows, 1), "limit_ns"));
     assert_float_equal(ring_ns / line_ns, 8 / 9., 1e-6);

@@ -241,7 +241,7 @@ static void test_all_sizes(void **state)
 
 /* A row that states on which other network its schedule wins is right: the planner chooses this schedule if only that
  * parameter is changed. */
-static int check_win(json_t *row, const char *part, const char *option, const char *value)
+static int check_win(const char *question, json_t *row, const char *part, const char *option, const char *value)
 {
     char key[64], options[128], plan[64];
     double number = number_of(row, value);
@@ -250,7 +250,7 @@ static int check_win(json_t *row, const char *part, const char *option, const ch
     if (isnan(number))
         return 0;
     const bool rate = strcmp(part, "bandwidth") == 0;
-    snprintf(options, sizeof options, "27x27 -b 128K --%s=%.9g%s", option, rate ? number / 1e9 : number,
+    snprintf(options, sizeof options, "%s --%s=%.9g%s", question, option, rate ? number / 1e9 : number,
              rate ? "Gb/s" : "ns");
     plan_of(options, plan);
     assert_string_equal(plan, text_of(row, "algorithm"));
@@ -278,9 +278,9 @@ static void test_why(void **state)
         assert_true(number_of(row, "time_ns") >= before);
         assert_int_equal(json_is_true(json_object_get(row, "chosen")), i == 0);
         before = number_of(row, "time_ns");
-        wins += check_win(row, "alpha", "alpha", "alpha_ns");
-        wins += check_win(row, "bandwidth", "bandwidth", "bandwidth_bps");
-        wins += check_win(row, "link_latency", "link-latency", "link_latency_ns");
+        wins += check_win(question, row, "alpha", "alpha", "alpha_ns");
+        wins += check_win(question, row, "bandwidth", "bandwidth", "bandwidth_bps");
+        wins += check_win(question, row, "link_latency", "link-latency", "link_latency_ns");
         /* Costlier steps make a plan with fewer steps win. */
         if (strcmp(text_of(row, "wins_alpha"), "above") == 0)
             assert_true(number_of(row, "steps") < number_of(json_array_get(rows, 0), "steps"));

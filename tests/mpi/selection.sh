@@ -37,6 +37,10 @@ lines 1 '^trivance:   allreduce +[a-z0-9:/-]+ +4 +16000 +-$'
 lines 1 '^trivance:   allreduce +mpi +1 +8 +-  a rule of TRIVANCE_TUNE'
 lines 1 'warning: unknown variable TRIVANCE_ALGORTHM; did you mean TRIVANCE_ALGORITHM\?$'
 
+run TRIVANCE_DEBUG=info -- "$program" requests
+good "requests"
+lines 1 '^trivance:   allreduce +mpi +20 +- +-  no blocking call of this kind and size class came first$'
+
 # Times that are equal in all printed digits: the difference is printed in its own unit.
 ranks=6
 run TRIVANCE_DEBUG=info TRIVANCE_TORUS=6 TRIVANCE_ALPHA=100ms TRIVANCE_BANDWIDTH=8Gb/s -- "$program" calls

@@ -215,13 +215,31 @@ static void test_tuned(void)
             }
 }
 
+/* Non-blocking TRV_ calls, without any blocking one. */
+static void test_requests(void)
+{
+    for (int i = 0; i < 20; i++) {
+        int sum = 0;
+        TRV_Request request;
+        expect_class(TRV_Iallreduce(&i, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request), MPI_SUCCESS, NULL,
+                     "start");
+        expect_class(TRV_Wait(&request), MPI_SUCCESS, NULL, "wait");
+        expect(sum == i * test_ranks, "the sum is %d", sum);
+    }
+}
+
 int main(int argc, char **argv)
 {
-    bool calls = argc > 1 && strcmp(argv[1], "calls") == 0;
-    if (!calls)
+    bool calls = argc > 1 && strcmp(argv[1], "calls") == 0, requests = argc > 1 && strcmp(argv[1], "requests") == 0;
+    if (!calls && !requests)
         set_environment(argc > 1 ? argv[1] : "/tmp");
-    trv_mpi_set_mode(TRV_MPI_DROP_IN);
+    if (!requests)
+        trv_mpi_set_mode(TRV_MPI_DROP_IN);
     test_begin(&argc, &argv);
+    if (requests) {
+        test_requests();
+        return test_end();
+    }
     trv_mpi_intercept_init(true);
     if (calls) {
         test_calls();

@@ -15,7 +15,8 @@
 /* Rank r has 100 r + i in in[i]. Blocks of rank r, or for rank r, have r + 1 words and follow each other in the order
  * of the ranks; those that a rank receives in an all-to-all all have its own size. */
 static int in[WORDS], out[WORDS], rank, ranks, failed;
-static int ones[RANKS_MAX], counts[RANKS_MAX], places[RANKS_MAX], own_counts[RANKS_MAX], own_places[RANKS_MAX];
+static int zeros[RANKS_MAX], ones[RANKS_MAX], counts[RANKS_MAX], places[RANKS_MAX], own_counts[RANKS_MAX],
+    own_places[RANKS_MAX];
 static int byte_places[RANKS_MAX], own_byte_places[RANKS_MAX];
 static MPI_Datatype types[RANKS_MAX];
 static MPI_Aint addresses[RANKS_MAX], wide_places[RANKS_MAX], wide_own_places[RANKS_MAX];
@@ -101,6 +102,9 @@ static void check(const char *name, int holds)
 static void blocking(void)
 {
     CALL(Allreduce, any, in, out, 4, MPI_INT, MPI_SUM, WORLD)
+    CALL(Allreduce, any, in, out, 0, MPI_INT, MPI_SUM, WORLD)
+    CALL(Gather, any, in, 0, MPI_INT, out, 0, MPI_INT, 0, WORLD)
+    CALL(Allgatherv, any, in, 0, MPI_INT, out, zeros, places, MPI_INT, WORLD)
     CALL(Reduce_scatter_block, any, in, out, 1, MPI_INT, MPI_SUM, WORLD)
     CALL(Reduce_scatter, any, in, out, ones, MPI_INT, MPI_SUM, WORLD)
     CALL(Allgather, any, in, 1, MPI_INT, out, 1, MPI_INT, WORLD)

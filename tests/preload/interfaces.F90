@@ -98,6 +98,11 @@ program interfaces
     call MPI_Alltoall(gathered, n, MPI_INTEGER, blocks, n, MPI_INTEGER, MPI_COMM_WORLD, ierr)
     call expect(all(blocks == [(part, i = 1, ranks)]), 'alltoall')
 
+    call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN, ierr)
+    call MPI_Allreduce(x, y, n, MPI_DOUBLE_PRECISION, MPI_MAXLOC, MPI_COMM_WORLD, ierr)
+    call expect(ierr /= MPI_SUCCESS, 'an operation that is not defined on the type')
+    call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL, ierr)
+
     ! Collectives that Trivance does not execute.
     counts = [(i, i = 1, ranks)]
     call MPI_Allgatherv(part, rank + 1, MPI_INTEGER, gathered, counts, [(i*n, i = 0, ranks - 1)], MPI_INTEGER, &

@@ -3,14 +3,14 @@
 # Usage: preloaded.sh LAUNCHER LIBRARY RANKS TORUS PROGRAM [ARGUMENT…]
 #   EXPECT=…   patterns of lines that the log must contain, one per line (default: a row of the table of calls that
 #              names an algorithm)
-#   BESIDE=…   another library to preload, after the one under test
+#   BESIDE=…   another library to preload, after the one under test; BEFORE=… before it
 set -u
 . "$(dirname "$0")/../../scripts/mpi-environment.sh"
 launcher=$1 library=$2 ranks=$3 torus=$4
 shift 4
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-preload=$library${BESIDE:+:$BESIDE}
+preload=${BEFORE:+$BEFORE:}$library${BESIDE:+:$BESIDE}
 "$launcher" -n "$ranks" env TRIVANCE_TORUS="$torus" TRIVANCE_DEBUG=info LD_PRELOAD="$preload" "$@" 2> "$log"
 code=$?
 [ $code != 77 ] || exit 77 # the program skips itself on this machine

@@ -214,35 +214,6 @@ static void threads(int provided)
         MPI_Comm_free(&comm[i]);
 }
 
-/* ---- Errors ------------------------------------------------------------------------------------------------------ */
-
-/* Invalid arguments cause the MPI library's own errors, on a communicator on which Trivance executes valid calls. */
-static void errors(void)
-{
-    MPI_Comm comm;
-    int mine = 1, sum, class;
-    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
-    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    check(MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS, "a good call");
-    const struct {
-        int count;
-        MPI_Datatype type;
-        MPI_Op op;
-    } invalid[] = {{1, MPI_DATATYPE_NULL, MPI_SUM}, {1, MPI_INT, MPI_OP_NULL}, {1, MPI_DOUBLE, MPI_BAND}};
-    for (size_t i = 0; i < sizeof invalid / sizeof invalid[0]; i++) {
-        int got = MPI_Allreduce(&mine, &sum, invalid[i].count, invalid[i].type, invalid[i].op, comm);
-        int expected = PMPI_Allreduce(&mine, &sum, invalid[i].count, invalid[i].type, invalid[i].op, comm);
-        MPI_Error_class(got, &class);
-        MPI_Error_class(expected, &expected);
-        check(class == expected && class != MPI_SUCCESS, "wrong arguments %zu: class %d, not %d", i, class, expected);
-    }
-    MPI_Errhandler handler;
-    MPI_Comm_get_errhandler(comm, &handler);
-    check(handler == MPI_ERRORS_RETURN, "the error handler is another one");
-    MPI_Errhandler_free(&handler);
-    MPI_Comm_free(&comm);
-}
-
 #if MPI_VERSION >= 4
 
 static void large_counts(void)
@@ -279,7 +250,6 @@ int main(int argc, char **argv)
     gather_types();
     any_source();
     intercommunicator();
-    errors();
 #if MPI_VERSION >= 4
     large_counts();
 #endif

@@ -35,6 +35,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the creation of the keys */
 static atomic_int state_key = MPI_KEYVAL_INVALID;
+static MPI_Comm own_comm = MPI_COMM_NULL;
 static atomic_bool active;
 
 /* The attribute of communicators for whose state this rank has no memory: all calls on them fall back. It is never
@@ -99,6 +100,8 @@ static int on_finalize(MPI_Comm comm, int key, void *value, void *extra)
             PMPI_Comm_delete_attr(state->user, state_key);
     }
     report_memory();
+    if (own_comm != MPI_COMM_NULL)
+        PMPI_Comm_free(&own_comm);
     trv_scratch_clear();
     trv_mpi_job_domain_set(NULL);
     trv_mpi_domain_release(job);
@@ -195,9 +198,11 @@ static int on_copy(MPI_Comm comm, int key, void *extra, void *value, void *copy,
 
 /* ---- Initialization ---------------------------------------------------------------------------------------------- */
 
-static int create_keys(void)
+int trv_mpi_process_init(void)
 {
     int self_key = MPI_KEYVAL_INVALID, key = MPI_KEYVAL_INVALID, running = 0, over = 0, code = MPI_SUCCESS;
+    if (state_key != MPI_KEYVAL_INVALID)
+        return MPI_SUCCESS;
     PMPI_Initialized(&running);
     PMPI_Finalized(&over);
     if (!running || over)
@@ -211,6 +216,10 @@ static int create_keys(void)
         if (code == MPI_SUCCESS)
             code = PMPI_Comm_create_keyval(on_copy, on_delete, &key, NULL);
         if (code == MPI_SUCCESS)
+            code = PMPI_Comm_split(MPI_COMM_SELF, 0, 0, &own_comm); /* without the attributes of MPI_COMM_SELF */
+        if (code == MPI_SUCCESS)
+            code = PMPI_Comm_set_errhandler(own_comm, MPI_ERRORS_RETURN);
+        if (code == MPI_SUCCESS)
             state_key = key;
         trv_memory_limit(trv_mpi_settings()->memory_bytes);
         trv_mpi_log_observe();
@@ -221,6 +230,12 @@ static int create_keys(void)
     return code == MPI_SUCCESS ? MPI_SUCCESS : MPI_ERR_OTHER;
 }
 
+MPI_Comm trv_mpi_own_comm(void)
+{
+    trv_mpi_process_init();
+    return own_comm;
+}
+
 /* Compares version and settings of all ranks of the world. Collective. Returns TRV_OK, 1 if all calls will fall back,
  * or an error code with the message in trv_last_error(); all ranks return the same. A rank with `enabled` false does
  * not read its settings. */
@@ -229,7 +244,7 @@ static int compare_world(int rank, bool enabled)
     enum { UNABLE, DISABLED, ENABLED, FALLS_BACK, SOURCE, STRICT, DIGEST, COMPLEMENT, WORDS };
     int ranks = 0;
     PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    int64_t word[WORDS] = {[UNABLE] = enabled && create_keys() != MPI_SUCCESS,
+    int64_t word[WORDS] = {[UNABLE] = enabled && trv_mpi_process_init() != MPI_SUCCESS,
                            [ENABLED] = enabled,
                            [DISABLED] = enabled ? 0 : ranks - rank,
                            [STRICT] = enabled && trv_mpi_settings()->fallback == TRV_FALLBACK_ERROR};
@@ -399,7 +414,7 @@ int trv_mpi_state_find(MPI_Comm comm, trv_mpi_state_t **state)
     *state = has_attribute ? attribute : NULL;
     if (has_attribute && (attribute->ids.context_ids || attribute->abandoned))
         return MPI_SUCCESS;
-    int code = state_key == MPI_KEYVAL_INVALID ? create_keys() : MPI_SUCCESS;
+    int code = trv_mpi_process_init();
     if (code != MPI_SUCCESS)
         return code;
     if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS || PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS)

@@ -6,12 +6,20 @@
 
 #include "mpi/communicator/state.h"
 
+/* Prepares the library in this process, in its first call. Local; later calls do nothing. MPI_SUCCESS; or MPI_ERR_OTHER
+ * with the message in trv_last_error(), for example before MPI_Init. */
+int trv_mpi_process_init(void);
+
 /* Compares the settings of all ranks and creates the job's domain, after MPI_Init. Collective over MPI_COMM_WORLD; the
  * drop-in and the component call it on every rank, whatever the settings are. `enabled`: Trivance is enabled on this
  * rank (by the priority of the component). Later calls do nothing. Returns whether calls may be dispatched at all. */
 bool trv_mpi_job_init(bool enabled);
 /* Whether the drop-in may dispatch calls: false before trv_mpi_job_init, and if that found that all calls fall back. */
 bool trv_mpi_is_active(void);
+
+/* A communicator of this process alone, which returns errors: calls on it have the MPI library check arguments without
+ * an effect on other ranks. MPI_COMM_NULL: it could not be created, or MPI is not running. */
+MPI_Comm trv_mpi_own_comm(void);
 
 /* Finds the state of a communicator. The first call on a communicator initializes it and is collective. *state is NULL
  * for an intercommunicator, and under the drop-in for MPI_COMM_NULL, a communicator of one rank, or one with ranks of

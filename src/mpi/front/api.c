@@ -45,8 +45,7 @@ static int run_call(const trv_mpi_call_t *call, MPI_Comm comm)
     int code;
     if (is_empty(call) && comm != MPI_COMM_NULL && !trv_mpi_settings()->check)
         return MPI_SUCCESS;
-    const trv_mpi_span_t span = trv_mpi_span_begin(
-        call->is_barrier ? "barrier" : trv_collective_shape(trv_mpi_call_collective(call))->name);
+    const trv_mpi_span_t span = trv_mpi_span_begin(trv_mpi_call_name(call));
     if (!trv_mpi_dispatch(call, comm, &code)) {
         log_intercommunicator(comm);
         code = trv_mpi_library_call(call, comm);

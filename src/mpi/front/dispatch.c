@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "mpi/communicator/attribute.h"
 #include "mpi/operations/buffers.h"
+#include "mpi/operations/contiguous.h"
 #include "mpi/operations/device.h"
 #include "mpi/reports/log.h"
 #include "mpi/selection/roots.h"
@@ -151,8 +152,9 @@ static int read_movement(const trv_mpi_call_t *call, int rank, int ranks, trv_mp
                                 : trv_mpi_movement_measure(movement, rank, &bytes, contiguous);
     if (!movement->counts)
         *arguments = trv_mpi_byte_arguments(movement->collective, movement->root, bytes);
-    if (code != MPI_SUCCESS || arguments->count == 0)
+    if (code != MPI_SUCCESS)
         return code;
+    arguments->uncommitted = !trv_mpi_movement_is_committed(movement, rank);
     bytes = arguments->blocks ? arguments->blocks->largest : arguments->count;
     if (bytes > INT_MAX && trv_mpi_is_drop_in()) {
         arguments->elements.reducer = TRV_MPI_LIBRARY;
@@ -177,6 +179,12 @@ static int read_call(const trv_mpi_call_t *call, int rank, int ranks, trv_mpi_ar
         return code;
     return call->movement ? read_movement(call, rank, ranks, arguments, contiguous)
                           : read_reduction(call, rank, ranks, arguments);
+}
+
+/* MPI_SUCCESS, or MPI_ERR_TYPE if a type of this rank is not committed. */
+static int check_committed(const trv_mpi_arguments_t *arguments)
+{
+    return arguments->uncommitted ? trv_mpi_fail_uncommitted() : MPI_SUCCESS;
 }
 
 /* ---- Decisions --------------------------------------------------------------------------------------------------- */
@@ -247,7 +255,7 @@ static int run_schedule(trv_mpi_decision_t *decision, const trv_mpi_call_t *call
     else
         code = trv_mpi_operation_fail(operation, code);
     trv_mpi_decision_give(operation);
-    return code < 0 ? trv_mpi_class(code) : trv_mpi_alias_class(contiguous ? buffers.alias : TRV_MPI_APART);
+    return code < 0 ? trv_mpi_class(code) : trv_mpi_alias_class(buffers.alias);
 }
 
 /* Finds or makes the decision for a call with valid arguments, and runs it. */
@@ -271,6 +279,8 @@ static bool dispatch_arguments(const trv_mpi_call_t *call, trv_mpi_state_t *stat
     }
     *code = run_schedule(decision, call, state, arguments->count, arguments->blocks, arguments->datatype, arguments->op,
                          contiguous);
+    if (*code == MPI_SUCCESS)
+        *code = check_committed(arguments);
     return true;
 }
 
@@ -285,6 +295,8 @@ static bool dispatch_checked(const trv_mpi_call_t *call, trv_mpi_state_t *state,
     *code = read_call(call, state->rank, state->ranks, &arguments, &contiguous);
     buffers_of(call, state->rank, &input, &output);
     const bool compared = trv_mpi_settings()->check, no_memory = *code == MPI_ERR_NO_MEM;
+    if (compared && *code == MPI_SUCCESS)
+        *code = check_committed(&arguments);
     if (compared && *code == MPI_SUCCESS && contiguous && arguments.elements.reducer != TRV_MPI_LIBRARY)
         *code = trv_mpi_alias_class(trv_mpi_alias(&arguments, state->rank, state->ranks, input, output));
     if (compared)
@@ -338,6 +350,8 @@ bool trv_mpi_make_request_spec(const trv_mpi_call_t *call, int rank, int ranks, 
     bool contiguous;
     *spec = (trv_mpi_request_spec_t){.input = NULL};
     *code = read_call(call, rank, ranks, &spec->arguments, &contiguous);
+    if (*code == MPI_SUCCESS)
+        *code = check_committed(&spec->arguments);
     buffers_of(call, rank, &spec->input, &spec->output);
     spec->packed = contiguous ? NULL : call->movement;
     spec->is_barrier = call->is_barrier;
@@ -380,4 +394,49 @@ int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, tr
         spec->arguments.blocks = NULL; /* the request owns them */
     }
     return code;
+}
+
+/* ---- Reports ----------------------------------------------------------------------------------------------------- */
+
+const char *trv_mpi_undecided_reason(bool persistent)
+{
+    return persistent ? "no blocking call of this kind and size class came first, or the communicator has the maximum "
+                        "number of persistent requests"
+                      : "no blocking call of this kind and size class came first";
+}
+
+/* Why a hint or an earlier decision leaves such calls to the MPI library. NULL: neither does. *requested: whether a
+ * hint or a setting requests that. */
+static const char *decided_reason(const trv_mpi_call_t *call, MPI_Comm comm, bool *requested)
+{
+    int invalid;
+    trv_mpi_state_t *state;
+    trv_mpi_request_spec_t spec;
+    *requested = false;
+    if (!trv_mpi_state_known(comm, &state))
+        return NULL;
+    if (state->config.left_to_library) {
+        *requested = true;
+        return TRV_MPI_HINT_REASON;
+    }
+    if (!call)
+        return NULL;
+    const bool has_elements = trv_mpi_make_request_spec(call, state->rank, state->ranks, &spec, &invalid);
+    const trv_mpi_decision_t *decision = has_elements ? trv_mpi_decision_peek(state, &spec.arguments) : NULL;
+    trv_mpi_arguments_clear(&spec.arguments);
+    if (!decision || decision->schedule)
+        return NULL;
+    *requested = decision->requested;
+    return decision->reason;
+}
+
+void trv_mpi_log_fallback_of(const char *name, const trv_mpi_call_t *call, const char *reason, MPI_Comm comm)
+{
+    int rank = 0;
+    bool requested;
+    if (!atomic_load_explicit(&trv_mpi_observes, memory_order_relaxed) || comm == MPI_COMM_NULL ||
+        PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS)
+        return;
+    const char *decided = decided_reason(call, comm, &requested);
+    trv_mpi_log_call_fallback(rank, name, decided ? decided : reason, requested);
 }

@@ -26,6 +26,12 @@ static inline trv_collective_t trv_mpi_call_collective(const trv_mpi_call_t *cal
     return call->movement ? call->movement->collective : call->reduction->collective;
 }
 
+/* The name in the log and the table of calls for a TRV_ call. */
+static inline const char *trv_mpi_call_name(const trv_mpi_call_t *call)
+{
+    return call->is_barrier ? "barrier" : trv_collective_shape(trv_mpi_call_collective(call))->name;
+}
+
 /* The counts per rank of an Allgatherv or a Reduce_scatter, else NULL. */
 static inline const trv_mpi_counts_t *trv_mpi_call_counts(const trv_mpi_call_t *call)
 {
@@ -64,6 +70,16 @@ bool trv_mpi_has_schedule(trv_mpi_state_t *state, const trv_mpi_request_spec_t *
  * rank. */
 int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, trv_mpi_request_spec_t *spec,
                          bool persistent);
+
+/* Why a non-blocking or persistent call of a kind that has schedules falls back. */
+const char *trv_mpi_undecided_reason(bool persistent);
+
+#define TRV_MPI_HINT_REASON "the hint trivance_algorithm=mpi"
+
+/* Reports that a call of the function `name` falls back, as the settings require: counts it, logs the reason, or ends
+ * the program (TRIVANCE_FALLBACK). `call`: its arguments; if a hint or an earlier decision leaves such calls to the MPI
+ * library, that is the reason instead of `reason`. NULL: not known, or invalid. */
+void trv_mpi_log_fallback_of(const char *name, const trv_mpi_call_t *call, const char *reason, MPI_Comm comm);
 
 /* Whether calls on a communicator are dispatched; false if all fall back, as for a NULL state (an
  * intercommunicator). */

@@ -20,7 +20,8 @@
 /* Greater than 0 while this thread executes code of Trivance. Collectives that the MPI library calls meanwhile, for its
  * internal purposes, are not intercepted. */
 static _Thread_local int depth;
-static atomic_bool init_intercepted; /* MPI_Init was intercepted */
+static atomic_bool init_intercepted;       /* MPI_Init was intercepted */
+static _Thread_local bool latest_is_empty; /* the latest call of this thread that fell back has no elements */
 
 void trv_mpi_intercept_init(bool enabled)
 {
@@ -32,15 +33,20 @@ void trv_mpi_intercept_init(bool enabled)
 
 bool trv_mpi_intercept_is_inside(void) { return depth > 0; }
 
-/* Warns once per process about calls of a program that did not call MPI_Init. */
+/* Warns once per process about calls of a program whose MPI_Init was not intercepted. */
 static void warn_without_init(MPI_Comm comm)
 {
     static atomic_flag warned = ATOMIC_FLAG_INIT;
-    int rank = 0;
+    int rank = 0, initialized = 0;
     if (trv_mpi_is_component() || atomic_flag_test_and_set(&warned))
         return;
-    if (trv_mpi_may_dispatch() && comm != MPI_COMM_NULL && PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS)
-        trv_mpi_log_fallback(rank, "MPI_Init was not called, and sessions have no MPI_COMM_WORLD");
+    if (!trv_mpi_may_dispatch() || comm == MPI_COMM_NULL || PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS ||
+        PMPI_Initialized(&initialized) != MPI_SUCCESS)
+        return;
+    trv_mpi_log_fallback(rank, "%s",
+                         initialized ? "another library, for example a profiling tool, intercepts MPI_Init before "
+                                       "Trivance and calls PMPI_Init; name Trivance's library before it in LD_PRELOAD"
+                                     : "MPI_Init was not called, and sessions have no MPI_COMM_WORLD");
 }
 
 static bool enter(MPI_Comm comm)
@@ -97,9 +103,35 @@ static bool is_valid(const trv_mpi_call_t *call, MPI_Comm comm)
  * its arguments are invalid. */
 static bool is_checked(void) { return trv_mpi_is_active() && trv_mpi_settings()->check; }
 
+/* Whether a call has no elements on this rank. */
+static bool is_empty(const trv_mpi_call_t *call, MPI_Comm comm)
+{
+    const trv_mpi_counts_t *counts = trv_mpi_call_counts(call);
+    int rank = 0, ranks = 0;
+    if (comm == MPI_COMM_NULL || PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS ||
+        PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS)
+        return false;
+    if (!counts)
+        return (call->movement ? trv_mpi_movement_count(call->movement, rank) : call->reduction->count) == 0;
+    bool empty = trv_mpi_counts_complete(counts);
+    for (int r = 0; empty && r < ranks; r++)
+        empty = trv_mpi_count_at(counts, r) == 0;
+    return empty;
+}
+
+/* Notes for trv_mpi_intercept_end why a call that falls back was not dispatched. */
+static void note_fallback(const trv_mpi_call_t *call, MPI_Comm comm)
+{
+    if (atomic_load_explicit(&trv_mpi_observes, memory_order_relaxed))
+        latest_is_empty = is_empty(call, comm);
+}
+
 bool trv_mpi_intercept(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
 {
-    return (is_valid(call, comm) || is_checked()) && blocking(call, comm, code);
+    if ((is_valid(call, comm) || is_checked()) && blocking(call, comm, code))
+        return true;
+    note_fallback(call, comm);
+    return false;
 }
 
 /* ---- Non-blocking and persistent --------------------------------------------------------------------------------- */
@@ -136,12 +168,9 @@ trv_mpi_request_t *trv_mpi_intercept_post(const char *name, const trv_mpi_call_t
     trv_mpi_request_t *request = post(call, comm, persistent, done, context, code);
     leave(*code != MPI_SUCCESS, comm, code);
     if (!request && *code == MPI_SUCCESS && is_valid(call, comm))
-        trv_mpi_intercept_log_fallback(
-            name, call,
-            persistent ? "no blocking call of this kind and size class came first, or the communicator has the maximum "
-                         "number of persistent requests"
-                       : "no blocking call of this kind and size class came first",
-            comm);
+        trv_mpi_intercept_log_fallback(name, call, trv_mpi_undecided_reason(persistent), comm);
+    else if (!request)
+        note_fallback(call, comm);
     return request;
 }
 
@@ -188,42 +217,10 @@ void trv_mpi_intercept_hint(MPI_Comm comm, const char *algorithm)
 
 /* ---- Reports ----------------------------------------------------------------------------------------------------- */
 
-static const char HINT_REASON[] = "the hint trivance_algorithm=mpi";
-
-/* Why a hint or an earlier decision leaves such calls to the MPI library. NULL: neither does. *requested: whether a
- * hint or a setting requests that. */
-static const char *decided_reason(const trv_mpi_call_t *call, MPI_Comm comm, bool *requested)
-{
-    int invalid;
-    trv_mpi_state_t *state;
-    trv_mpi_request_spec_t spec;
-    *requested = false;
-    if (!trv_mpi_state_known(comm, &state))
-        return NULL;
-    if (state->config.left_to_library) {
-        *requested = true;
-        return HINT_REASON;
-    }
-    if (!call || !is_valid(call, comm))
-        return NULL;
-    const bool has_elements = trv_mpi_make_request_spec(call, state->rank, state->ranks, &spec, &invalid);
-    const trv_mpi_decision_t *decision = has_elements ? trv_mpi_decision_peek(state, &spec.arguments) : NULL;
-    trv_mpi_arguments_clear(&spec.arguments);
-    if (!decision || decision->schedule)
-        return NULL;
-    *requested = decision->requested;
-    return decision->reason;
-}
-
 void trv_mpi_intercept_log_fallback(const char *name, const trv_mpi_call_t *call, const char *reason, MPI_Comm comm)
 {
-    int rank = 0;
-    bool requested;
-    if (!trv_mpi_is_active() || !atomic_load_explicit(&trv_mpi_observes, memory_order_relaxed) ||
-        comm == MPI_COMM_NULL || PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS)
-        return;
-    const char *decided = decided_reason(call, comm, &requested);
-    trv_mpi_log_call_fallback(rank, name, decided ? decided : reason, requested);
+    if (trv_mpi_is_active())
+        trv_mpi_log_fallback_of(name, call && is_valid(call, comm) ? call : NULL, reason, comm);
 }
 
 /* Why no decision was made for a call of a function for which there are schedules. */
@@ -238,12 +235,12 @@ static const char *reason_of(MPI_Comm comm)
         return "invalid arguments";
     if (inter || ranks == 1)
         return inter ? "an intercommunicator" : "a communicator of one rank";
-    if (trv_mpi_state_known(comm, &state))
-        return state->config.left_to_library ? HINT_REASON : "no elements or invalid arguments";
-    return trv_mpi_within_world(comm, ranks)
-               ? "the communicator is not initialized: its calls have no elements or invalid arguments, or a warning "
-                 "states the reason"
-               : "processes outside of MPI_COMM_WORLD";
+    if (trv_mpi_state_known(comm, &state) && state->config.left_to_library)
+        return TRV_MPI_HINT_REASON;
+    if (latest_is_empty)
+        return "calls with count 0 have nothing to communicate";
+    return trv_mpi_within_world(comm, ranks) ? "invalid arguments, or a warning states the reason"
+                                             : "processes outside of MPI_COMM_WORLD";
 }
 
 void trv_mpi_intercept_end(trv_mpi_span_t span, const char *unsupported, MPI_Comm comm)

@@ -37,8 +37,17 @@ typedef struct call {
 
 /* ---- Creating ---------------------------------------------------------------------------------------------------- */
 
+static bool is_inter(MPI_Comm comm)
+{
+    int inter = 0;
+    return PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && inter;
+}
+
 static int fall_back(const call_t *call, TRV_Request handle)
 {
+    const bool inter = is_inter(call->comm);
+    trv_mpi_log_fallback_of(trv_mpi_call_name(call->call), inter ? NULL : call->call,
+                            inter ? "an intercommunicator" : trv_mpi_undecided_reason(call->persistent), call->comm);
     return call->persistent
                ? trv_mpi_library_call_init(call->call, call->comm, call->info, &handle->library, &handle->counts)
                : trv_mpi_library_call_start(call->call, call->comm, &handle->library, &handle->counts);
@@ -54,12 +63,6 @@ static int begin_on_state(trv_mpi_state_t *state, const call_t *call, trv_mpi_re
     if (!call->persistent)
         trv_mpi_request_start(handle->scheduled);
     return MPI_SUCCESS;
-}
-
-static bool is_inter(MPI_Comm comm)
-{
-    int inter = 0;
-    return PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && inter;
 }
 
 /* Fills the specification of a request; `state` is NULL if the communicator is not initialized. Return value and *code
@@ -111,6 +114,8 @@ static int handle_begin(const call_t *call, TRV_Request *request)
         return trv_fail(TRV_ERR_ARGUMENT, "the request argument is NULL; pass the address of a TRV_Request"),
                MPI_ERR_ARG;
     *request = TRV_REQUEST_NULL;
+    if (trv_mpi_process_init() != MPI_SUCCESS)
+        return MPI_ERR_OTHER;
     if (call->comm == MPI_COMM_NULL)
         return trv_fail(TRV_ERR_ARGUMENT, "the communicator is MPI_COMM_NULL; pass MPI_COMM_WORLD, for example"),
                MPI_ERR_COMM;

@@ -185,6 +185,8 @@ static int movement_arguments(const trv_mpi_reduction_t *reduction, trv_mpi_argu
 {
     size_t size = 0, bytes = 0;
     int code = trv_mpi_contiguous(reduction->datatype, &size);
+    if (code == MPI_SUCCESS && !trv_mpi_is_committed(reduction->datatype))
+        code = trv_mpi_fail_uncommitted();
     *arguments = trv_mpi_byte_arguments(reduction->collective, reduction->root, 0);
     if (code == MPI_SUCCESS)
         code = trv_mpi_count_bytes(reduction->count, size, &bytes);

@@ -44,6 +44,8 @@ int trv_mpi_buffers_begin_packed(trv_mpi_buffers_t *buffers, const trv_mpi_state
                                  const trv_mpi_movement_t *movement, size_t bytes)
 {
     *buffers = (trv_mpi_buffers_t){.movement = *movement, .packed_bytes = bytes};
+    if (trv_mpi_movement_is_same(movement, state->rank, state->ranks))
+        buffers->alias = trv_mpi_alias_of_same(movement->collective, bytes);
     int code = trv_mpi_movement_pack(state, &buffers->movement, bytes, &buffers->output_copy);
     buffers->input_copy = buffers->output = buffers->output_copy;
     buffers->input = buffers->output;

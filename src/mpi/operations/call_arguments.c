@@ -10,9 +10,6 @@
 #include "mpi/settings/job_settings.h"
 #include "transport/mpi/mpi_library.h"
 
-/* Whether the MPI library reports an error when both buffers begin at the same address. */
-static bool same_is_error(void) { return trv_mpi_library() == TRV_MPICH; }
-
 int trv_mpi_arguments(const trv_mpi_reduction_t *reduction, trv_mpi_arguments_t *arguments)
 {
     *arguments = (trv_mpi_arguments_t){.collective = reduction->collective,
@@ -95,6 +92,18 @@ uint64_t trv_mpi_signature_hash(const trv_mpi_arguments_t *arguments)
     return trv_hash(TRV_HASH_SEED, property, sizeof property);
 }
 
+/* Before it calls the component, Open MPI has checked the buffers already. */
+trv_mpi_alias_t trv_mpi_alias_of_same(trv_collective_t collective, size_t count)
+{
+    if (trv_mpi_library() == TRV_MPICH)
+        return TRV_MPI_FORBIDDEN;
+    if (trv_mpi_library() != TRV_OPEN_MPI || trv_mpi_is_component())
+        return TRV_MPI_COPIED;
+    return collective == TRV_REDUCE                   ? TRV_MPI_FORBIDDEN_ARG
+           : collective == TRV_ALLREDUCE && count > 1 ? TRV_MPI_FORBIDDEN
+                                                      : TRV_MPI_COPIED;
+}
+
 trv_mpi_alias_t trv_mpi_alias(const trv_mpi_arguments_t *arguments, int rank, int ranks, const void *input,
                               const void *output)
 {
@@ -108,15 +117,17 @@ trv_mpi_alias_t trv_mpi_alias(const trv_mpi_arguments_t *arguments, int rank, in
     const bool to_block = trv_collective_shape(arguments->collective)->before == TRV_OWNER;
     const bool same = (const char *)input + (arguments->collective == TRV_SCATTER ? own : 0) ==
                       (const char *)output + (to_block ? own : 0);
-    return trv_mpi_settings()->check || (same && same_is_error()) ? TRV_MPI_FORBIDDEN : TRV_MPI_COPIED;
+    const trv_mpi_alias_t alias = same ? trv_mpi_alias_of_same(arguments->collective, arguments->count)
+                                       : TRV_MPI_COPIED;
+    return alias == TRV_MPI_COPIED && trv_mpi_settings()->check ? TRV_MPI_FORBIDDEN : alias;
 }
 
 int trv_mpi_alias_class(trv_mpi_alias_t alias)
 {
-    if (alias != TRV_MPI_FORBIDDEN)
+    if (alias == TRV_MPI_APART || alias == TRV_MPI_COPIED)
         return MPI_SUCCESS;
     trv_fail(TRV_ERR_ARGUMENT,
              "the send buffer and the receive buffer are the same, or overlap; pass MPI_IN_PLACE as the send "
              "buffer, or two buffers that do not overlap");
-    return MPI_ERR_BUFFER;
+    return alias == TRV_MPI_FORBIDDEN_ARG ? MPI_ERR_ARG : MPI_ERR_BUFFER;
 }

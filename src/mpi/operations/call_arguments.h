@@ -40,6 +40,8 @@ typedef struct trv_mpi_arguments {
     const trv_schedule_t *schedule; /* passed by the user; NULL: one is chosen */
     bool unequal;             /* blocks have different sizes; `count` is then their mean, and not 0 if any is not */
     trv_mpi_blocks_t *blocks; /* their sizes, owned; NULL if they are equal, and in the signature of a decision */
+    bool uncommitted;         /* a type of this rank is not committed. The call runs nevertheless, so that no other rank
+                                 waits, and then returns MPI_ERR_TYPE */
 } trv_mpi_arguments_t;
 
 /* Frees the block sizes. */
@@ -109,13 +111,17 @@ uint64_t trv_mpi_signature_hash(const trv_mpi_arguments_t *arguments);
 
 /* Whether the send buffer overlaps the receive buffer, without MPI_IN_PLACE. MPI forbids this. Such a call runs on
  * copies (TRV_MPI_COPIED), so that no other rank waits or gets wrong results. Afterwards it returns an error
- * (TRV_MPI_FORBIDDEN) if the MPI library would: MPICH does if the send buffer begins at the same address as this rank's
- * part of the receive buffer. With TRIVANCE_CHECK it is always an error, and all ranks return one before they send any
+ * (TRV_MPI_FORBIDDEN) if the MPI library would. MPICH does if the send buffer begins at the same address as this rank's
+ * part of the receive buffer; Open MPI does in AllReduce with more than one element, and in Reduce (with another class,
+ * TRV_MPI_FORBIDDEN_ARG). With TRIVANCE_CHECK it is always an error, and all ranks return one before they send any
  * data. */
-typedef enum trv_mpi_alias { TRV_MPI_APART, TRV_MPI_COPIED, TRV_MPI_FORBIDDEN } trv_mpi_alias_t;
+typedef enum trv_mpi_alias { TRV_MPI_APART, TRV_MPI_COPIED, TRV_MPI_FORBIDDEN, TRV_MPI_FORBIDDEN_ARG } trv_mpi_alias_t;
 trv_mpi_alias_t trv_mpi_alias(const trv_mpi_arguments_t *arguments, int rank, int ranks, const void *input,
                               const void *output);
-/* MPI_ERR_BUFFER for TRV_MPI_FORBIDDEN, with the message in trv_last_error(); else MPI_SUCCESS. */
+/* The result for buffers that begin at the same address. */
+trv_mpi_alias_t trv_mpi_alias_of_same(trv_collective_t collective, size_t count);
+/* MPI_ERR_BUFFER for TRV_MPI_FORBIDDEN or MPI_ERR_ARG for TRV_MPI_FORBIDDEN_ARG, with the message in trv_last_error();
+ * else MPI_SUCCESS. */
 int trv_mpi_alias_class(trv_mpi_alias_t alias);
 
 #endif

@@ -6,10 +6,10 @@
  */
 #include "mpi/operations/contiguous.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "mpi/communicator/attribute.h"
 
 typedef struct shape {
     MPI_Count size, lower, extent, true_lower, true_extent;
@@ -149,6 +149,18 @@ static bool is_in_order(MPI_Datatype type)
         in_order = c.types > 0 && is_constructed_in_order(&c);
     contents_free(&c);
     return in_order;
+}
+
+bool trv_mpi_is_committed(MPI_Datatype datatype)
+{
+    const char byte = 0; /* not sent; NULL would be an error of its own */
+    const MPI_Comm comm = trv_mpi_own_comm();
+    return comm == MPI_COMM_NULL || PMPI_Send(&byte, 1, datatype, MPI_PROC_NULL, 0, comm) == MPI_SUCCESS;
+}
+
+int trv_mpi_fail_uncommitted(void)
+{
+    return trv_fail(TRV_ERR_ARGUMENT, "the datatype is not committed; call MPI_Type_commit first"), MPI_ERR_TYPE;
 }
 
 int trv_mpi_contiguous(MPI_Datatype datatype, size_t *size)

@@ -1,135 +1,202 @@
 /*
  * Maps MPI types and operations to the core's kernels. Pair types, Fortran logicals, 16-byte reals and user-defined
  * operations use MPI_Reduce_local; types with gaps are left to the MPI library.
+ *
+ * A predefined operation is executed on the types for which both the MPI standard and the MPI library define it. MPI
+ * libraries differ from the standard: what only the library accepts is left to it, and what it rejects is an error.
  */
 #include "mpi/operations/elements.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/error.h"
+#include "mpi/communicator/attribute.h"
 #include "mpi/operations/contiguous.h"
+#include "mpi/settings/job_settings.h"
 
-#define TYPES_MAX 80
+enum { OPS_MAX = 14 }; /* predefined operations */
+#define TYPES_MAX 96
+
+/* The classes of predefined types, by which MPI defines its operations, as bits. */
+enum {
+    C_INTEGER = 1,
+    FORTRAN_INTEGER = 2,
+    FLOATING = 4,
+    LOGICAL = 8,
+    COMPLEX = 16,
+    BYTE = 32,
+    MULTI_LANGUAGE = 64,
+    PAIR = 128
+};
 
 typedef struct known_type {
     MPI_Datatype datatype;
-    trv_type_t type;
-    bool bits_only; /* MPI_BYTE: bitwise operations only */
+    int class;
+    bool has_kernel;
+    trv_type_t type;                /* if it has a kernel */
+    atomic_schar accepted[OPS_MAX]; /* by operation: whether the MPI library accepts it; 0: not known yet, 1, or -1 */
 } known_type_t;
+
+/* `defined`: the classes of types for which the MPI standard defines the operation. `kernel`: the core has one for all
+ * types with kernels; not valid for those on pairs, which have none. */
+typedef struct known_op {
+    const char *name;
+    MPI_Op op;
+    int defined;
+    trv_op_t kernel;
+} known_op_t;
 
 static known_type_t known[TYPES_MAX];
 static int known_types;
-static MPI_Datatype local_type[12]; /* predefined types without a kernel: pairs, logicals, 16-byte reals */
-static int local_types;
+static known_op_t known_op[OPS_MAX];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects calls on trv_mpi_own_comm */
 
-static void add_type(MPI_Datatype datatype, trv_type_t type)
+static known_type_t *add_type(MPI_Datatype datatype, int class)
 {
-    if (datatype != MPI_DATATYPE_NULL && known_types < TYPES_MAX)
-        known[known_types++] = (known_type_t){.datatype = datatype, .type = type};
+    if (datatype == MPI_DATATYPE_NULL || known_types == TYPES_MAX)
+        return NULL;
+    known[known_types] = (known_type_t){.datatype = datatype, .class = class};
+    return &known[known_types++];
 }
 
-static void add_integer(MPI_Datatype datatype, size_t size, bool is_signed)
+static void add_kernel(MPI_Datatype datatype, int class, trv_type_t type)
+{
+    known_type_t *added = add_type(datatype, class);
+    if (!added)
+        return;
+    added->has_kernel = true;
+    added->type = type;
+}
+
+static void add_integer(MPI_Datatype datatype, int class, size_t size, bool is_signed)
 {
     static const trv_type_t with_sign[] = {TRV_INT8, TRV_INT16, TRV_INT32, TRV_INT64};
     static const trv_type_t without[] = {TRV_UINT8, TRV_UINT16, TRV_UINT32, TRV_UINT64};
     int at = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : size == 8 ? 3 : -1;
     if (at >= 0)
-        add_type(datatype, is_signed ? with_sign[at] : without[at]);
+        add_kernel(datatype, class, is_signed ? with_sign[at] : without[at]);
+    else
+        add_type(datatype, class);
+}
+
+static void add_c_integers(void)
+{
+    add_integer(MPI_SIGNED_CHAR, C_INTEGER, 1, true);
+    add_integer(MPI_UNSIGNED_CHAR, C_INTEGER, 1, false);
+    add_integer(MPI_SHORT, C_INTEGER, sizeof(short), true);
+    add_integer(MPI_UNSIGNED_SHORT, C_INTEGER, sizeof(short), false);
+    add_integer(MPI_INT, C_INTEGER, sizeof(int), true);
+    add_integer(MPI_UNSIGNED, C_INTEGER, sizeof(int), false);
+    add_integer(MPI_LONG, C_INTEGER, sizeof(long), true);
+    add_integer(MPI_UNSIGNED_LONG, C_INTEGER, sizeof(long), false);
+    add_integer(MPI_LONG_LONG, C_INTEGER, sizeof(long long), true);
+    add_integer(MPI_UNSIGNED_LONG_LONG, C_INTEGER, sizeof(long long), false);
+    add_integer(MPI_INT8_T, C_INTEGER, 1, true);
+    add_integer(MPI_INT16_T, C_INTEGER, 2, true);
+    add_integer(MPI_INT32_T, C_INTEGER, 4, true);
+    add_integer(MPI_INT64_T, C_INTEGER, 8, true);
+    add_integer(MPI_UINT8_T, C_INTEGER, 1, false);
+    add_integer(MPI_UINT16_T, C_INTEGER, 2, false);
+    add_integer(MPI_UINT32_T, C_INTEGER, 4, false);
+    add_integer(MPI_UINT64_T, C_INTEGER, 8, false);
+    add_integer(MPI_AINT, MULTI_LANGUAGE, sizeof(MPI_Aint), true);
+    add_integer(MPI_OFFSET, MULTI_LANGUAGE, sizeof(MPI_Offset), true);
+    add_integer(MPI_COUNT, MULTI_LANGUAGE, sizeof(MPI_Count), true);
 }
 
 static void add_c_types(void)
 {
-    add_integer(MPI_CHAR, 1, (char)-1 < 0); /* no integer type in MPI's list, but both MPI libraries reduce it */
-    add_integer(MPI_SIGNED_CHAR, 1, true);
-    add_integer(MPI_UNSIGNED_CHAR, 1, false);
-    add_integer(MPI_SHORT, sizeof(short), true);
-    add_integer(MPI_UNSIGNED_SHORT, sizeof(short), false);
-    add_integer(MPI_INT, sizeof(int), true);
-    add_integer(MPI_UNSIGNED, sizeof(int), false);
-    add_integer(MPI_LONG, sizeof(long), true);
-    add_integer(MPI_UNSIGNED_LONG, sizeof(long), false);
-    add_integer(MPI_LONG_LONG, sizeof(long long), true);
-    add_integer(MPI_UNSIGNED_LONG_LONG, sizeof(long long), false);
-    add_integer(MPI_INT8_T, 1, true);
-    add_integer(MPI_INT16_T, 2, true);
-    add_integer(MPI_INT32_T, 4, true);
-    add_integer(MPI_INT64_T, 8, true);
-    add_integer(MPI_UINT8_T, 1, false);
-    add_integer(MPI_UINT16_T, 2, false);
-    add_integer(MPI_UINT32_T, 4, false);
-    add_integer(MPI_UINT64_T, 8, false);
-    add_integer(MPI_AINT, sizeof(MPI_Aint), true);
-    add_integer(MPI_OFFSET, sizeof(MPI_Offset), true);
-    add_integer(MPI_COUNT, sizeof(MPI_Count), true);
-    add_type(MPI_FLOAT, TRV_FLOAT);
-    add_type(MPI_DOUBLE, TRV_DOUBLE);
-    add_type(MPI_LONG_DOUBLE, TRV_LONG_DOUBLE);
-    add_type(MPI_C_FLOAT_COMPLEX, TRV_COMPLEX_FLOAT);
-    add_type(MPI_C_DOUBLE_COMPLEX, TRV_COMPLEX_DOUBLE);
-    add_type(MPI_C_LONG_DOUBLE_COMPLEX, TRV_COMPLEX_LONG_DOUBLE);
-    add_type(MPI_C_BOOL, TRV_BOOL);
-    add_type(MPI_CXX_BOOL, TRV_BOOL);
-    add_type(MPI_CXX_FLOAT_COMPLEX, TRV_COMPLEX_FLOAT);
-    add_type(MPI_CXX_DOUBLE_COMPLEX, TRV_COMPLEX_DOUBLE);
-    add_type(MPI_CXX_LONG_DOUBLE_COMPLEX, TRV_COMPLEX_LONG_DOUBLE);
+    add_c_integers();
+    add_kernel(MPI_FLOAT, FLOATING, TRV_FLOAT);
+    add_kernel(MPI_DOUBLE, FLOATING, TRV_DOUBLE);
+    add_kernel(MPI_LONG_DOUBLE, FLOATING, TRV_LONG_DOUBLE);
+    add_kernel(MPI_C_FLOAT_COMPLEX, COMPLEX, TRV_COMPLEX_FLOAT);
+    add_kernel(MPI_C_DOUBLE_COMPLEX, COMPLEX, TRV_COMPLEX_DOUBLE);
+    add_kernel(MPI_C_LONG_DOUBLE_COMPLEX, COMPLEX, TRV_COMPLEX_LONG_DOUBLE);
+    add_kernel(MPI_C_BOOL, LOGICAL, TRV_BOOL);
+    add_kernel(MPI_CXX_BOOL, LOGICAL, TRV_BOOL);
+    add_kernel(MPI_CXX_FLOAT_COMPLEX, COMPLEX, TRV_COMPLEX_FLOAT);
+    add_kernel(MPI_CXX_DOUBLE_COMPLEX, COMPLEX, TRV_COMPLEX_DOUBLE);
+    add_kernel(MPI_CXX_LONG_DOUBLE_COMPLEX, COMPLEX, TRV_COMPLEX_LONG_DOUBLE);
+    add_kernel(MPI_BYTE, BYTE, TRV_UINT8);
 #ifdef MPIX_C_FLOAT16
-    add_type(MPIX_C_FLOAT16, TRV_FLOAT16);
+    add_kernel(MPIX_C_FLOAT16, FLOATING, TRV_FLOAT16);
 #endif
 }
 
-/* Adds a Fortran type ('i' integer, 'r' real, 'c' complex). Its size depends on how the MPI library was built; the type
- * may be missing. */
-static void add_fortran(MPI_Datatype datatype, char class)
+/* Adds a Fortran type. Its size depends on how the MPI library was built; the type may be missing. */
+static void add_fortran(MPI_Datatype datatype, int class)
 {
     int size = 0;
     if (datatype == MPI_DATATYPE_NULL || PMPI_Type_size(datatype, &size) != MPI_SUCCESS)
         return;
-    if (class == 'i')
-        add_integer(datatype, (size_t)size, true);
-    if (class == 'r' && size == sizeof(float))
-        add_type(datatype, TRV_FLOAT);
-    if (class == 'r' && size == sizeof(double))
-        add_type(datatype, TRV_DOUBLE);
-    if (class == 'c' && size == 2 * sizeof(float))
-        add_type(datatype, TRV_COMPLEX_FLOAT);
-    if (class == 'c' && size == 2 * sizeof(double))
-        add_type(datatype, TRV_COMPLEX_DOUBLE);
+    if (class == FORTRAN_INTEGER)
+        add_integer(datatype, class, (size_t)size, true);
+    else if (class == FLOATING && size == sizeof(float))
+        add_kernel(datatype, class, TRV_FLOAT);
+    else if (class == FLOATING && size == sizeof(double))
+        add_kernel(datatype, class, TRV_DOUBLE);
+    else if (class == COMPLEX && size == 2 * sizeof(float))
+        add_kernel(datatype, class, TRV_COMPLEX_FLOAT);
+    else if (class == COMPLEX && size == 2 * sizeof(double))
+        add_kernel(datatype, class, TRV_COMPLEX_DOUBLE);
+    else
+        add_type(datatype, class);
 }
 
 static void add_fortran_types(void)
 {
-    add_fortran(MPI_INTEGER, 'i');
-    add_fortran(MPI_INTEGER1, 'i');
-    add_fortran(MPI_INTEGER2, 'i');
-    add_fortran(MPI_INTEGER4, 'i');
-    add_fortran(MPI_INTEGER8, 'i');
-    add_fortran(MPI_REAL, 'r');
-    add_fortran(MPI_REAL4, 'r');
-    add_fortran(MPI_REAL8, 'r');
-    add_fortran(MPI_DOUBLE_PRECISION, 'r');
-    add_fortran(MPI_COMPLEX, 'c');
-    add_fortran(MPI_COMPLEX8, 'c');
-    add_fortran(MPI_COMPLEX16, 'c');
-    add_fortran(MPI_DOUBLE_COMPLEX, 'c');
+    const struct {
+        MPI_Datatype datatype;
+        int class;
+    } type[] = {
+        {MPI_INTEGER, FORTRAN_INTEGER},  {MPI_INTEGER1, FORTRAN_INTEGER},
+        {MPI_INTEGER2, FORTRAN_INTEGER}, {MPI_INTEGER4, FORTRAN_INTEGER},
+        {MPI_INTEGER8, FORTRAN_INTEGER}, {MPI_REAL, FLOATING},
+        {MPI_REAL4, FLOATING},           {MPI_REAL8, FLOATING},
+        {MPI_REAL16, FLOATING},          {MPI_DOUBLE_PRECISION, FLOATING},
+        {MPI_COMPLEX, COMPLEX},          {MPI_COMPLEX8, COMPLEX},
+        {MPI_COMPLEX16, COMPLEX},        {MPI_COMPLEX32, COMPLEX},
+        {MPI_DOUBLE_COMPLEX, COMPLEX},   {MPI_LOGICAL, LOGICAL},
+    };
+    for (size_t i = 0; i < sizeof type / sizeof type[0]; i++)
+        add_fortran(type[i].datatype, type[i].class);
 }
 
-static void add_types(void)
+/* The operations on types of every class, as in the MPI standard's table. */
+static void add_ops(void)
 {
+    const int integers = C_INTEGER | FORTRAN_INTEGER | MULTI_LANGUAGE, ordered = integers | FLOATING,
+              numbers = ordered | COMPLEX, logical = C_INTEGER | LOGICAL, bits = integers | BYTE;
+    const known_op_t op[OPS_MAX] = {
+        {"MPI_SUM", MPI_SUM, numbers, TRV_SUM},    {"MPI_PROD", MPI_PROD, numbers, TRV_PROD},
+        {"MPI_MIN", MPI_MIN, ordered, TRV_MIN},    {"MPI_MAX", MPI_MAX, ordered, TRV_MAX},
+        {"MPI_LAND", MPI_LAND, logical, TRV_LAND}, {"MPI_LOR", MPI_LOR, logical, TRV_LOR},
+        {"MPI_LXOR", MPI_LXOR, logical, TRV_LXOR}, {"MPI_BAND", MPI_BAND, bits, TRV_BAND},
+        {"MPI_BOR", MPI_BOR, bits, TRV_BOR},       {"MPI_BXOR", MPI_BXOR, bits, TRV_BXOR},
+        {"MPI_MINLOC", MPI_MINLOC, PAIR, 0},       {"MPI_MAXLOC", MPI_MAXLOC, PAIR, 0},
+        {"MPI_REPLACE", MPI_REPLACE, 0, 0},        {"MPI_NO_OP", MPI_NO_OP, 0, 0},
+    };
+    memcpy(known_op, op, sizeof known_op);
+}
+
+static void add_all(void)
+{
+    const MPI_Datatype pair[] = {MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT,
+                                 MPI_2INT,      MPI_SHORT_INT,  MPI_LONG_DOUBLE_INT,
+                                 MPI_2INTEGER,  MPI_2REAL,      MPI_2DOUBLE_PRECISION};
     add_c_types();
     add_fortran_types();
-    add_type(MPI_BYTE, TRV_UINT8);
-    known[known_types - 1].bits_only = true;
-    const MPI_Datatype local[] = {MPI_FLOAT_INT,         MPI_DOUBLE_INT,      MPI_LONG_INT, MPI_2INT,
-                                  MPI_SHORT_INT,         MPI_LONG_DOUBLE_INT, MPI_2INTEGER, MPI_2REAL,
-                                  MPI_2DOUBLE_PRECISION, MPI_LOGICAL,         MPI_REAL16,   MPI_COMPLEX32};
-    for (size_t i = 0; i < sizeof local / sizeof local[0]; i++)
-        if (local[i] != MPI_DATATYPE_NULL)
-            local_type[local_types++] = local[i];
+    for (size_t i = 0; i < sizeof pair / sizeof pair[0]; i++)
+        add_type(pair[i], PAIR);
+    add_ops();
 }
 
-static const known_type_t *find_known(MPI_Datatype datatype)
+static known_type_t *find_type(MPI_Datatype datatype)
 {
     for (int i = 0; i < known_types; i++)
         if (known[i].datatype == datatype)
@@ -137,48 +204,68 @@ static const known_type_t *find_known(MPI_Datatype datatype)
     return NULL;
 }
 
-static bool is_local_type(MPI_Datatype datatype)
+/* NULL: a user-defined operation. */
+static const known_op_t *find_op(MPI_Op op)
 {
-    for (int i = 0; i < local_types; i++)
-        if (local_type[i] == datatype)
-            return true;
-    return false;
+    for (int i = 0; i < OPS_MAX; i++)
+        if (known_op[i].op == op)
+            return &known_op[i];
+    return NULL;
 }
 
-/* The core's operation; TRV_OPS for a predefined operation that the core does not have, -1 for a user-defined one. */
-static int find_op(MPI_Op op)
+/* Whether the MPI standard defines a predefined operation on a type. */
+static bool is_defined(const known_op_t *op, const known_type_t *type) { return type && op->defined & type->class; }
+
+/* Whether the MPI library accepts a predefined operation on a type: it checks the arguments of a call without elements
+ * on a communicator of this process alone. */
+static bool library_accepts(MPI_Datatype datatype, MPI_Op op)
 {
-    const MPI_Op mpi[] = {MPI_SUM, MPI_PROD, MPI_MIN,  MPI_MAX, MPI_LAND,
-                          MPI_LOR, MPI_LXOR, MPI_BAND, MPI_BOR, MPI_BXOR};
-    const trv_op_t core[] = {TRV_SUM, TRV_PROD, TRV_MIN,  TRV_MAX, TRV_LAND,
-                             TRV_LOR, TRV_LXOR, TRV_BAND, TRV_BOR, TRV_BXOR};
-    for (size_t i = 0; i < sizeof mpi / sizeof mpi[0]; i++)
-        if (mpi[i] == op)
-            return (int)core[i];
-    return op == MPI_MINLOC || op == MPI_MAXLOC || op == MPI_REPLACE || op == MPI_NO_OP ? TRV_OPS : -1;
+    pthread_mutex_lock(&lock);
+    const MPI_Comm comm = trv_mpi_own_comm();
+    const bool accepts = comm == MPI_COMM_NULL || PMPI_Allreduce(NULL, NULL, 0, datatype, op, comm) == MPI_SUCCESS;
+    pthread_mutex_unlock(&lock);
+    return accepts;
 }
 
-static bool is_bitwise(int op) { return op == TRV_BAND || op == TRV_BOR || op == TRV_BXOR; }
+static bool accepts(known_type_t *type, MPI_Datatype datatype, const known_op_t *op)
+{
+    if (!type)
+        return library_accepts(datatype, op->op);
+    atomic_schar *accepted = &type->accepted[op - known_op];
+    if (atomic_load_explicit(accepted, memory_order_relaxed) == 0)
+        atomic_store(accepted, library_accepts(datatype, op->op) ? 1 : -1);
+    return atomic_load_explicit(accepted, memory_order_relaxed) > 0;
+}
+
+static int fail_undefined(MPI_Datatype datatype, const known_op_t *op)
+{
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    int length = 0;
+    PMPI_Type_get_name(datatype, name, &length);
+    return trv_fail(TRV_ERR_UNSUPPORTED, "the MPI library does not define the operation %s on %s%s", op->name,
+                    *name ? "the type " : "a derived type", name),
+           MPI_ERR_OP;
+}
 
 /* Elements for which no kernel exists, because of the type or because of the operation. They use MPI_Reduce_local or,
- * with the reason in elements->reason, the MPI library's collective. `core_op`: see find_op. MPI_SUCCESS or an error
- * class. */
-static int local_elements(MPI_Datatype datatype, MPI_Op op, bool known_type, int core_op, trv_mpi_elements_t *elements)
+ * with the reason in elements->reason, the MPI library's collective. MPI_SUCCESS or an error class. */
+static int local_elements(MPI_Datatype datatype, MPI_Op op, const known_type_t *type, const known_op_t *predefined,
+                          trv_mpi_elements_t *elements)
 {
     int commutative = 1;
     if (PMPI_Op_commutative(op, &commutative) != MPI_SUCCESS)
         return trv_fail(TRV_ERR_ARGUMENT, "the operation is invalid; pass MPI_SUM, for example"), MPI_ERR_OP;
     int code = trv_mpi_contiguous(datatype, &elements->size);
+    if (code == MPI_SUCCESS && !trv_mpi_is_drop_in() && !trv_mpi_is_committed(datatype))
+        code = trv_mpi_fail_uncommitted(); /* the drop-in leaves derived types to the MPI library */
     if (code != MPI_SUCCESS)
         return code;
     elements->reducer = TRV_MPI_LOCAL;
     elements->commutative = commutative;
-    elements->predefined = (known_type || is_local_type(datatype)) && core_op >= 0;
-    if (core_op >= 0 && !elements->predefined)
-        elements->reason = "a predefined operation on a derived type";
-    else if (op == MPI_REPLACE || op == MPI_NO_OP)
-        elements->reason = "MPI_REPLACE and MPI_NO_OP are for one-sided communication";
-    else if (is_local_type(datatype)) {
+    elements->predefined = type && predefined;
+    if (predefined && !is_defined(predefined, type))
+        elements->reason = "a predefined operation on a type for which only the MPI library defines it";
+    else if (type && !type->has_kernel) {
         MPI_Count lower = 0, extent = 0; /* a pair includes its padding */
         PMPI_Type_get_extent_x(datatype, &lower, &extent);
         elements->size = (size_t)extent;
@@ -195,26 +282,24 @@ static int local_elements(MPI_Datatype datatype, MPI_Op op, bool known_type, int
 
 int trv_mpi_elements(MPI_Datatype datatype, MPI_Op op, trv_mpi_elements_t *elements)
 {
-    pthread_once(&once, add_types);
+    pthread_once(&once, add_all);
     *elements = (trv_mpi_elements_t){.reducer = TRV_MPI_KERNEL, .commutative = true};
     if (datatype == MPI_DATATYPE_NULL)
         return trv_fail(TRV_ERR_ARGUMENT, "the datatype is MPI_DATATYPE_NULL; pass a committed type"), MPI_ERR_TYPE;
     if (op == MPI_OP_NULL)
         return trv_fail(TRV_ERR_ARGUMENT, "the operation is MPI_OP_NULL; pass MPI_SUM, for example"), MPI_ERR_OP;
-    const known_type_t *type = find_known(datatype);
-    int core_op = find_op(op);
-    if (!type || core_op < 0 || core_op >= TRV_OPS)
-        return local_elements(datatype, op, type != NULL, core_op, elements);
+    known_type_t *type = find_type(datatype);
+    const known_op_t *predefined = find_op(op);
+    if (predefined && !accepts(type, datatype, predefined))
+        return fail_undefined(datatype, predefined);
+    if (!predefined || !is_defined(predefined, type) || !type->has_kernel)
+        return local_elements(datatype, op, type, predefined, elements);
     elements->type = type->type;
-    elements->op = (trv_op_t)core_op;
+    elements->op = predefined->kernel;
     elements->size = trv_type_size(type->type);
     elements->predefined = true;
     elements->exact = trv_op_exact(elements->op, elements->type);
     elements->idempotent = trv_op_idempotent(elements->op);
-    if (!trv_op_supports(elements->op, elements->type) || (type->bits_only && !is_bitwise(core_op)))
-        return trv_fail(TRV_ERR_UNSUPPORTED, "MPI does not define the operation %s on the type %s",
-                        trv_op_name(elements->op), type->bits_only ? "MPI_BYTE" : trv_type_name(elements->type)),
-               MPI_ERR_OP;
     return MPI_SUCCESS;
 }
 

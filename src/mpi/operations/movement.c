@@ -13,6 +13,7 @@
 #include "mpi/operations/elements.h"
 #include "schedule/collective.h"
 #include "transport/mpi/mpi_error.h"
+#include "transport/mpi/mpi_library.h"
 
 /* ---- Sides ------------------------------------------------------------------------------------------------------- */
 
@@ -141,10 +142,23 @@ int trv_mpi_movement_measure_blocks(const trv_mpi_movement_t *m, int rank, int r
     return in_place || sent == made->count[rank] ? MPI_SUCCESS : fail_sizes(sent, made->count[rank]);
 }
 
+bool trv_mpi_movement_is_committed(const trv_mpi_movement_t *m, int rank)
+{
+    side_t send, receive;
+    sides(m, rank, 1, &send, &receive);
+    if (trv_mpi_library() == TRV_OPEN_MPI) { /* it does not check these types */
+        send.blocks = m->collective == TRV_SCATTER ? 0 : send.blocks;
+        receive.blocks = m->collective == TRV_ALLTOALL || m->collective == TRV_BROADCAST ? receive.blocks : 0;
+    }
+    return (send.blocks == 0 || trv_mpi_is_committed(send.type)) &&
+           (receive.blocks == 0 || trv_mpi_is_committed(receive.type));
+}
+
 /* ---- Packing ----------------------------------------------------------------------------------------------------- */
 
 /* Arguments of MPI_Pack and MPI_Unpack for elements in memory. MPICH's functions reject MPI_BOTTOM, so a type with
- * absolute addresses is replaced by one that is relative to the first address. */
+ * absolute addresses is replaced by one that is relative to the first address; and a type that is not committed by one
+ * that is. */
 typedef struct view {
     void *buffer;
     int count;
@@ -155,7 +169,7 @@ typedef struct view {
 static int view_init(view_t *view, const void *buffer, MPI_Count count, MPI_Datatype type)
 {
     *view = (view_t){(void *)buffer, (int)count, type, false};
-    if (buffer != MPI_BOTTOM)
+    if (buffer != MPI_BOTTOM && trv_mpi_is_committed(type))
         return MPI_SUCCESS;
     MPI_Aint first = 0, back = 0, extent = 0;
     int code = PMPI_Type_get_true_extent(type, &first, &extent);
@@ -164,7 +178,7 @@ static int view_init(view_t *view, const void *buffer, MPI_Count count, MPI_Data
         code = PMPI_Type_create_hindexed(1, &view->count, &back, type, &view->type);
     if (code != MPI_SUCCESS)
         return code;
-    *view = (view_t){(void *)((uintptr_t)MPI_BOTTOM + (uintptr_t)first), 1, view->type, true};
+    *view = (view_t){(void *)((uintptr_t)buffer + (uintptr_t)first), 1, view->type, true};
     return PMPI_Type_commit(&view->type);
 }
 
@@ -243,6 +257,16 @@ static int convert(const trv_mpi_state_t *state, const side_t *side, int first, 
         at += block_bytes;
     }
     return code;
+}
+
+bool trv_mpi_movement_is_same(const trv_mpi_movement_t *m, int rank, int ranks)
+{
+    side_t send, receive;
+    sides(m, rank, ranks, &send, &receive);
+    if (send.blocks == 0 || receive.blocks == 0 || send.buffer == MPI_BOTTOM || m->sendtype != m->recvtype)
+        return false;
+    return (send.blocks > receive.blocks ? block_of(&send, rank) : send.buffer) ==
+           (receive.blocks > send.blocks ? block_of(&receive, rank) : receive.buffer);
 }
 
 /* The numbers of blocks that a rank sends and receives, whether in place or not, and of those that are packed. */

@@ -36,6 +36,12 @@ void trv_mpi_movement_buffers(const trv_mpi_movement_t *movement, int rank, cons
 /* The larger one of the counts that have a meaning on this rank. */
 MPI_Count trv_mpi_movement_count(const trv_mpi_movement_t *movement, int rank);
 
+/* Whether the types that have a meaning on this rank are committed, as far as the MPI library checks that. */
+bool trv_mpi_movement_is_committed(const trv_mpi_movement_t *movement, int rank);
+
+/* Whether the data to be sent begins at the address at which this rank receives the same data. */
+bool trv_mpi_movement_is_same(const trv_mpi_movement_t *movement, int rank, int ranks);
+
 /* *bytes: the size of the vector of a Broadcast, or of a block. *contiguous: this rank's types have no gaps.
  * MPI_SUCCESS, or an error class with the message in trv_last_error(). */
 int trv_mpi_movement_measure(const trv_mpi_movement_t *movement, int rank, size_t *bytes, bool *contiguous);

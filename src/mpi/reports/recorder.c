@@ -15,6 +15,7 @@
 
 #include <trivance/algorithms.h>
 
+#include "base/clock.h"
 #include "mpi/reports/log.h"
 
 #define LABEL_MAX          320
@@ -24,7 +25,7 @@ typedef struct record {
     unsigned long number; /* from 1 on; 0: an empty record */
     char collective[24], algorithm[TRV_ALGORITHM_NAME_MAX];
     size_t bytes;
-    long long began_ms, ended_ms;
+    double began_ns, ended_ns;
     int code;
     bool falls_back, ended;
 } record_t;
@@ -130,7 +131,7 @@ unsigned long trv_mpi_record_begin(trv_mpi_recorder_t *recorder, const char *col
     snprintf(record->collective, sizeof record->collective, "%s", collective);
     snprintf(record->algorithm, sizeof record->algorithm, "%s", algorithm);
     record->bytes = bytes;
-    record->began_ms = trv_mpi_now_ms();
+    record->began_ns = trv_now_ns();
     record->code = 0;
     record->falls_back = falls_back;
     record->ended = false;
@@ -145,7 +146,7 @@ void trv_mpi_record_end(trv_mpi_recorder_t *recorder, unsigned long number, int 
     pthread_mutex_lock(&recorder->lock);
     record_t *record = &recorder->record[number % TRV_MPI_RECORDS];
     if (record->number == number) {
-        record->ended_ms = trv_mpi_now_ms();
+        record->ended_ns = trv_now_ns();
         record->code = code;
         record->ended = true;
     }
@@ -154,7 +155,7 @@ void trv_mpi_record_end(trv_mpi_recorder_t *recorder, unsigned long number, int 
 
 /* ---- Printing ---------------------------------------------------------------------------------------------------- */
 
-static void print_record(const record_t *record, long long now)
+static void print_record(const record_t *record, double now_ns)
 {
     char end[80];
     if (record->falls_back)
@@ -162,10 +163,10 @@ static void print_record(const record_t *record, long long now)
     else if (!record->ended)
         snprintf(end, sizeof end, "not complete");
     else
-        snprintf(end, sizeof end, "%s after %.3f s", record->code < 0 ? "failed" : "complete",
-                 (double)(record->ended_ms - record->began_ms) / 1e3);
-    trv_mpi_log_line("  call %lu: %s of %zu bytes, %s: began %.3f s ago, %s", record->number, record->collective,
-                     record->bytes, record->algorithm, (double)(now - record->began_ms) / 1e3, end);
+        snprintf(end, sizeof end, "%s after %.6f s", record->code < 0 ? "failed" : "complete",
+                 (record->ended_ns - record->began_ns) / 1e9);
+    trv_mpi_log_line("  call %lu: %s of %zu bytes, %s: began %.6f s ago, %s", record->number, record->collective,
+                     record->bytes, record->algorithm, (now_ns - record->began_ns) / 1e9, end);
 }
 
 /* Copies the record of call `number`; false if a later call has overwritten it. */
@@ -189,11 +190,11 @@ static void print_latest(trv_mpi_recorder_t *recorder, unsigned long printed_max
                   printed = kept < printed_max ? kept : printed_max;
     if (printed < kept)
         snprintf(more, sizeof more, "; %lu more are recorded, and SIGUSR1 prints all", kept - printed);
-    long long now = trv_mpi_now_ms();
+    const double now_ns = trv_now_ns();
     trv_mpi_log_line("the latest collectives of rank %d of %s%s:", recorder->rank, label, more);
     for (unsigned long number = last - printed + 1; number <= last; number++)
         if (copy_record(recorder, number, &record))
-            print_record(&record, now);
+            print_record(&record, now_ns);
 }
 
 void trv_mpi_recorder_print(trv_mpi_recorder_t *recorder)

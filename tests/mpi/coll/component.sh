@@ -37,6 +37,10 @@ if [ -n "$exhaustive" ]; then
         fail "no rank waits for the request"
     grep -qh 'rank 0 of MPI_COMM_WORLD has waited .* for all 3 ranks' "$work"/rank-log.* ||
         fail "no rank waits for the new operation signature"
+    # Open MPI checks arguments before it calls the component.
+    OMPI_MCA_coll_trivance_priority=0 "$mpirun" -n 3 "$ARGUMENTS" list | grep ': ' > "$work/plain" || fail "without the component"
+    launch 3 "$ARGUMENTS" list
+    grep -v '^trivance' "$log" | grep ': ' | diff - "$work/plain" || fail "other errors than those of Open MPI"
     # Without a priority the component is not used, whatever else is set.
     "$mpirun" -n 2 --mca coll_trivance_torus 2 --mca coll_trivance_debug trace "$program" threads > "$log" 2>&1 ||
         fail "without a priority"

@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include <signal.h>
+#include <unistd.h>
 
 #include "mpi/reports/log.h"
 #include "mpi/settings/job_settings.h"
@@ -17,6 +18,18 @@
 
 /* ---- The recorder ------------------------------------------------------------------------------------------------ */
 
+/* The seconds since the start of a call, as printed. */
+static double age_of(const char *text, unsigned long number)
+{
+    char call[32];
+    double age = -1;
+    snprintf(call, sizeof call, "  call %lu: ", number);
+    const char *at = strstr(text, call), *began = at ? strstr(at, "began ") : NULL;
+    assert_non_null(began);
+    assert_int_equal(sscanf(began, "began %lf s ago", &age), 1);
+    return age;
+}
+
 static void test_recorder(void **state)
 {
     (void)state;
@@ -24,6 +37,8 @@ static void test_recorder(void **state)
     assert_non_null(recorder);
     for (unsigned long number = 1; number <= 300; number++) {
         assert_int_equal(trv_mpi_record_begin(recorder, "allreduce", 8 * number, "ring", number == 299), number);
+        if (number == 298) /* less than a tick of the system */
+            usleep(1000);
         if (number < 298)
             trv_mpi_record_end(recorder, number, number == 297 ? -1 : 0);
     }
@@ -35,6 +50,7 @@ static void test_recorder(void **state)
                                  "recorded, and SIGUSR1 prints all:\ntrivance:   call 293: "));
     assert_int_equal(count_occurrences(text, "  call "), 8);
     assert_non_null(strstr(text, "call 296: allreduce of 2368 bytes, ring: began 0."));
+    assert_true(age_of(text, 297) - age_of(text, 299) >= 0.001);
     assert_int_equal(count_occurrences(text, " complete after 0."), 4);
     assert_int_equal(count_occurrences(text, " failed after 0."), 1);
     assert_non_null(strstr(text, "fell back to the MPI library\ntrivance:   call 300: "));

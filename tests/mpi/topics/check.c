@@ -51,6 +51,11 @@ void topic_check(void)
                  is_odd ? "0 or more" : other, "a negative count on one rank");
     expect_class(TRV_Allgather(in, 4, MPI_INT, out, is_odd ? 3 : 4, MPI_INT, comm), MPI_ERR_COUNT,
                  is_odd ? "must be the same" : other, "counts of AllGather on one rank");
+    MPI_Datatype uncommitted;
+    MPI_Type_contiguous(4, MPI_INT, &uncommitted);
+    expect_class(TRV_Bcast(in, is_odd ? 1 : 4, is_odd ? uncommitted : MPI_INT, 0, comm), MPI_ERR_TYPE,
+                 is_odd ? "not committed" : other, "an uncommitted type on one rank");
+    MPI_Type_free(&uncommitted);
     expect_class(TRV_Allreduce_plan_create(is_odd ? 5 : 6, MPI_INT, MPI_SUM, comm, &plan),
                  alone ? MPI_SUCCESS : MPI_ERR_COUNT, "the count differs", "a plan's count");
     if (alone)
