@@ -1,8 +1,9 @@
 /*
- * Proof of the routes by connections. If two interfaces of a host have addresses in one network, its system sends to all
- * addresses of that network by the first one, so its routes do not state to which host a cable leads. Then each rank
+ * Proof of the routes by connections. If two interfaces of a host have addresses in one network, its system sends to
+ * all addresses of that network by one of them, so its routes do not state to which host a cable leads. Then each rank
  * connects every pair of interfaces that the routes allow, from the address of the own one to that of the other, as the
- * transport does. A pair that cannot be connected is removed from the rank's topology record.
+ * transport does. A pair that cannot be connected is removed from the rank's topology record. It is irrelevant at which
+ * interface a connection arrives: on a switch, a host answers for the addresses of all of its interfaces by any of them.
  */
 #include <arpa/inet.h>
 #include <errno.h>
