@@ -91,8 +91,8 @@ void trv_topology_records_assign(const trv_topology_records_t *records, trv_map_
 bool trv_topology_records_forward(const trv_topology_records_t *records, const trv_map_t *map, int *rank, int *port);
 /* False if some rank has no route from the interface of a port to its neighbour. */
 bool trv_topology_records_joined(const trv_topology_records_t *records, const trv_map_t *map);
-/* False if some rank cannot connect its interfaces to those of a neighbour, although it has routes (`unconnected`). Then
- * *rank and *port are an example. */
+/* False if some rank has routes to a neighbour, but cannot connect to it (`unconnected`). Then *rank and *port are an
+ * example. */
 bool trv_topology_records_connected(const trv_topology_records_t *records, int *rank, int *port);
 /* Where hosts do not forward: false if the rank has a neighbour at the port but no cable to it. */
 bool trv_topology_records_cabled(const trv_topology_records_t *records, const trv_map_t *map, int rank, int port);

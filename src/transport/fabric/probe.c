@@ -2,8 +2,8 @@
  * Proof of the routes by connections. If two interfaces of a host have addresses in one network, its system sends to
  * all addresses of that network by one of them, so its routes do not state to which host a cable leads. Then each rank
  * connects every pair of interfaces that the routes allow, from the address of the own one to that of the other, as the
- * transport does. A pair that cannot be connected is removed from the rank's topology record. It is irrelevant at which
- * interface a connection arrives: on a switch, a host answers for the addresses of all of its interfaces by any of them.
+ * transport does. A pair that cannot be connected is removed from the rank's topology record. It does not
+ * matter at which interface a connection arrives: on a switch, a host answers for all its addresses by any interface.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -58,7 +58,7 @@ bool trv_fabric_shares_network(const trv_fabric_t *fabric)
 
 /* A connection is pending for the bit of a mask, which is cleared if it fails. */
 typedef struct probe {
-    int listening[TRV_INTERFACES_MAX], connections;
+    int listening[TRV_INTERFACES_MAX], connections, pending;
     struct pollfd connection[CONNECTIONS_MAX];
     uint16_t *mask[CONNECTIONS_MAX], bit[CONNECTIONS_MAX];
 } probe_t;
@@ -118,17 +118,17 @@ static void connection_end(probe_t *probe, int index, bool connected)
     if (probe->connection[index].fd >= 0)
         close(probe->connection[index].fd);
     probe->connection[index].fd = -1; /* poll ignores it */
+    probe->pending--;
 }
 
 /* Waits until all connections have been established or have failed. */
 static void connections_wait(probe_t *probe)
 {
     const double end_s = trv_now_s() + TIMEOUT_S;
-    for (bool pending = true, late = false; pending && !late;) {
+    while (probe->pending > 0) {
         const double left_s = end_s - trv_now_s();
-        late = left_s <= 0;
+        const bool late = left_s <= 0;
         poll(probe->connection, (nfds_t)probe->connections, late ? 0 : 1 + (int)(1e3 * left_s));
-        pending = false;
         for (int c = 0; c < probe->connections; c++) {
             int code = ETIMEDOUT;
             socklen_t length = sizeof code;
@@ -137,7 +137,6 @@ static void connections_wait(probe_t *probe)
                 getsockopt(probe->connection[c].fd, SOL_SOCKET, SO_ERROR, &code, &length);
             if (ended || (late && probe->connection[c].fd >= 0))
                 connection_end(probe, c, code == 0);
-            pending = pending || probe->connection[c].fd >= 0;
         }
     }
     probe->connections = 0;
@@ -151,6 +150,7 @@ static int connection_begin(const trv_fabric_t *fabric, probe_t *probe, int own,
     if (probe->connections == CONNECTIONS_MAX)
         connections_wait(probe);
     const int index = probe->connections++;
+    probe->pending++;
     probe->connection[index] = (struct pollfd){.fd = -1, .events = POLLOUT};
     probe->mask[index] = mask;
     probe->bit[index] = (uint16_t)(1u << own);
