@@ -13,7 +13,7 @@ int trv_oob_agree(const trv_oob_t *oob, int code)
 {
     struct {
         int32_t code;
-        char sentence[512];
+        char sentence[768];
     } error = {.code = code};
     int64_t from_last = code < 0 ? oob->ranks - oob->rank : 0; /* the lowest rank has the maximum */
     if (code < 0)

@@ -100,18 +100,18 @@ static void set_trivance(const tb_network_t *network, int core, bool net)
     snprintf(bandwidth, sizeof bandwidth, "%.12gMb/s", network->bandwidth_bps / 1e6);
     snprintf(latency, sizeof latency, "%.12g%s", network->latency_ns / unit->ns, unit->name);
     trv_torus_format(&network->torus, torus, sizeof torus);
-    const variable_t variable[] = {{net ? "TRIVANCE_TORUS" : "TRIVANCE_TOPOLOGY_FILE", net ? torus : TB_TOPOLOGY},
-                                   {"TRIVANCE_BANDWIDTH", bandwidth},
-                                   {"TRIVANCE_HOP_LATENCY", latency},
-                                   {"TRIVANCE_ALPHA", alpha},
-                                   {"TRIVANCE_MESSAGE_OVERHEAD", overhead},
-                                   {"TRIVANCE_PIECE", "16K"},
+    const variable_t topology[] = {{net ? "TRIVANCE_TORUS" : "TRIVANCE_TOPOLOGY_FILE", net ? torus : TB_TOPOLOGY},
                                    {NULL, NULL}};
+    const variable_t variable[] = {{"TRIVANCE_BANDWIDTH", bandwidth}, {"TRIVANCE_HOP_LATENCY", latency},
+                                   {"TRIVANCE_ALPHA", alpha},         {"TRIVANCE_MESSAGE_OVERHEAD", overhead},
+                                   {"TRIVANCE_PIECE", "16K"},         {NULL, NULL}};
     /* All ports share one interface, but only the links limit the bandwidth. */
     const variable_t one_interface[] = {{"TRIVANCE_PORTS", TB_TORUS_NETWORK},
                                         {"TRIVANCE_RULES_FILE", TB_PATHS},
                                         {NULL, NULL}};
     const variable_t interface_per_port[] = {{"TRIVANCE_PORTS", TB_PORTS_NETWORK}, {NULL, NULL}};
+    if (!network->no_forwarding || network->torus.dims > 1) /* a ring or line is to be detected */
+        set_all(topology);
     set_all(variable);
     if (!network->no_forwarding) /* cables are to be detected */
         set_all(network->ports ? interface_per_port : one_interface);

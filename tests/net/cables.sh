@@ -2,13 +2,14 @@
 # Starts the ranks of a job on hosts that do not forward, one rank on each: network namespaces in a ring or a chain of
 # cables with a subnet each, and a management network of all hosts.
 #
-#     cables.sh ring|chain HOSTS PROGRAM [ARGUMENT…]
+#     cables.sh ring|chain|switch HOSTS PROGRAM [ARGUMENT…]
 #
-# Host r has the interfaces `right` and `left` towards hosts r + 1 and r - 1, and `mgmt`. MANAGEMENT=no leaves out `mgmt`;
+# Host r has the interfaces `right` and `left` towards hosts r + 1 and r - 1 (or both to one switch), and `mgmt`. MANAGEMENT=no leaves out `mgmt`;
 # rank 0 is then reached by its cables only. PULL=R pulls the cable between hosts R and R + 1 when the program creates
-# the file `begun` in the folder JOB_FILES. RANKS_ON_HOST (default 1) consecutive ranks are on one host, and the hosts are
-# numbered in the order HOST_ORDER. The exit status is that of the lowest rank that fails, 77 if the system has no such
-# namespaces.
+# the file `begun` in the folder JOB_FILES; DOWN=R before the program starts. RANKS_ON_HOST (default 1) consecutive ranks
+# are on one host, and the hosts are numbered in the order HOST_ORDER. PREFIX=16 gives all cables one network; the hosts
+# then have a route to the other end of each cable (WAY=routes), or a rule for the source of each (WAY=rules), or neither.
+# The exit status is that of the lowest rank that fails, 77 if the system has no such namespaces.
 set -u
 . "$(dirname "$0")/wait.sh"
 if [ "${CABLES_INSIDE-}" != yes ]; then
@@ -26,13 +27,27 @@ for ((r = 0; r < hosts; r++)); do
     ip link add "m$r" type veth peer name mgmt netns "host$r" && ip link set "m$r" master bridge up
     ip -n "host$r" addr add "10.8.0.$((r + 1))/16" dev mgmt && ip -n "host$r" link set mgmt up
 done
+# plug HOST INTERFACE ADDRESS OTHER TABLE: configures the end of a cable, whose other end has the address OTHER.
+plug() {
+    ip -n "$1" addr add "$3/${PREFIX-30}" dev "$2" && ip -n "$1" link set "$2" up
+    case ${WAY-} in
+        routes) ip -n "$1" route add "$4" dev "$2" ;;
+        rules) ip -n "$1" route add 10.9.0.0/16 dev "$2" table "$5" && ip -n "$1" rule add from "$3" table "$5" ;;
+    esac
+}
 cables=$hosts
-[ "$shape" = ring ] || cables=$((hosts - 1))
+[ "$shape" != chain ] || cables=$((hosts - 1))
+[ "$shape" != switch ] || { ip link add switch type bridge && ip link set switch up; }
 for ((r = 0; r < cables; r++)); do
     s=$(((r + 1) % hosts))
-    ip -n "host$r" link add right type veth peer name left netns "host$s"
-    ip -n "host$r" addr add "10.9.$r.1/30" dev right && ip -n "host$r" link set right up
-    ip -n "host$s" addr add "10.9.$r.2/30" dev left && ip -n "host$s" link set left up
+    if [ "$shape" = switch ]; then
+        ip link add "r$r" type veth peer name right netns "host$r" && ip link set "r$r" master switch up
+        ip link add "l$s" type veth peer name left netns "host$s" && ip link set "l$s" master switch up
+    else
+        ip -n "host$r" link add right type veth peer name left netns "host$s"
+    fi
+    plug "host$r" right "10.9.$r.1" "10.9.$r.2" 101
+    plug "host$s" left "10.9.$r.2" "10.9.$r.1" 102
 done
 
 # The kernel reports the carrier of an interface after up to a second.
@@ -40,6 +55,7 @@ for ((r = 0; r < hosts; r++)); do
     while ip -n "host$r" -o link show up | grep -v LOOPBACK | grep -q -v 'state UP'; do sleep 0.05; done
 done
 
+[ -z "${DOWN-}" ] || ip -n "host$DOWN" link set right down
 on_host=${RANKS_ON_HOST-1}
 read -r -a order <<< "${HOST_ORDER-$(seq -s ' ' 0 $((hosts - 1)))}"
 export WORLD_SIZE=$((hosts * on_host)) MASTER_PORT=29500 TRIVANCE_SECRET=$RANDOM$RANDOM MASTER_ADDR=10.8.0.1

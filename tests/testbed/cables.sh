@@ -72,6 +72,18 @@ expect 0 "" "$tool" testbed run --mpi=none -- /bin/true # a job may start, and f
 "$tool" testbed set node 3 --up || fail "set"
 carrier 3 up0 1
 
+echo "== each cable is missing from the start of a job"
+if [ -x "$build/examples/allreduce_net" ]; then
+    for node in 0 1 2 3 4; do
+        words="no cable joins rank $node (host trv-$node) and rank $((node + 1)) (host trv-$((node + 1))).*: messages use"
+        [ $node != 4 ] || words="no cable joins rank 0 and rank 4, so that the ranks are a line"
+        "$tool" testbed set link $node:+0 --down || fail "set"
+        expect 0 "$words" "$tool" testbed run --mpi=none -- "$build/examples/allreduce_net"
+        grep -q "5 ranks: element 1 is 15" "$work/out" || fail "the result"
+        "$tool" testbed set link $node:+0 --up || fail "set"
+    done
+fi
+
 echo "== jobs of libtrivance_net"
 if [ -x "$relays" ]; then
     mkdir "$work/ring"

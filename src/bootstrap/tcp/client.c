@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "bootstrap/one_network.h"
 #include "bootstrap/tcp/files.h"
 #include "bootstrap/tcp/inside.h"
 #include "bootstrap/tcp/interfaces.h"
@@ -38,7 +39,8 @@ static bool is_self_connected(int fd)
            memcmp(&local, &other, length) == 0;
 }
 
-static int address_connect(const struct sockaddr *at, socklen_t at_length, int *error)
+/* local: the address to which the socket is bound; NULL: any. */
+static int address_connect(const struct sockaddr *at, socklen_t at_length, const struct sockaddr_in *local, int *error)
 {
     socklen_t length = sizeof *error;
     int fd = trv_file_socket(at->sa_family, SOCK_STREAM);
@@ -47,7 +49,8 @@ static int address_connect(const struct sockaddr *at, socklen_t at_length, int *
         return -1;
     }
     struct pollfd ready = {.fd = fd, .events = POLLOUT};
-    *error = connect(fd, at, at_length) == 0 ? 0 : errno;
+    const bool bound = !local || bind(fd, (const struct sockaddr *)local, sizeof *local) == 0;
+    *error = bound && connect(fd, at, at_length) == 0 ? 0 : errno;
     if (*error == EINPROGRESS && poll(&ready, 1, CONNECT_MS) == 1)
         getsockopt(fd, SOL_SOCKET, SO_ERROR, error, &length);
     if (*error == 0 && !is_self_connected(fd)) {
@@ -92,7 +95,7 @@ static int server_connect(trv_bootstrap_t *bootstrap)
     pthread_mutex_unlock(&bootstrap->lock);
     int code = getaddrinfo(bootstrap->address, port, &hints, &found);
     for (const struct addrinfo *at = found; code == 0 && at && fd < 0; at = at->ai_next) {
-        fd = address_connect(at->ai_addr, at->ai_addrlen, &error);
+        fd = address_connect(at->ai_addr, at->ai_addrlen, NULL, &error);
         unreachable = unreachable && trv_error_is_unreachable(error);
     }
     if (code == 0)
@@ -109,20 +112,21 @@ static int server_connect(trv_bootstrap_t *bootstrap)
     return fd;
 }
 
-/* Connects to the relay that has answered. If that fails, this rank begins anew. */
+/* Connects to the relay that has answered, by the interface at which it has: routes may lead to another one if both are
+ * in one network. If that fails, this rank begins anew. */
 static int relay_connect(trv_bootstrap_t *bootstrap)
 {
-    const struct sockaddr_in at = bootstrap->relay.address;
+    const struct sockaddr_in at = bootstrap->relay.address, local = bootstrap->relay.local;
     int error = 0;
     pthread_mutex_unlock(&bootstrap->lock);
-    const int fd = address_connect((const struct sockaddr *)&at, sizeof at, &error);
+    const int fd = address_connect((const struct sockaddr *)&at, sizeof at, &local, &error);
     pthread_mutex_lock(&bootstrap->lock);
     bootstrap->connect_ns = trv_now_ns() + RETRY_NS;
     bootstrap->relay.found = fd >= 0;
     if (fd < 0)
         snprintf(bootstrap->connect_error, sizeof bootstrap->connect_error,
-                 "is not reached, and rank %d, which offered to relay the connection, does not accept connections",
-                 bootstrap->relay.rank);
+                 "is not reached, and rank %d, which offered to relay the connection, does not accept connections%s",
+                 bootstrap->relay.rank, trv_host_shares_network() ? "; this host " TRV_ONE_NETWORK : "");
     return fd;
 }
 
@@ -147,12 +151,12 @@ static void connection_attempt(trv_bootstrap_t *bootstrap, double now_ns)
 
 static void client_fail(trv_bootstrap_t *bootstrap, const char *before, const char *why, size_t bytes)
 {
-    char sentence[TRV_REASON_MAX], text[TRV_REASON_MAX / 2];
-    snprintf(text, sizeof text, "%.*s", (int)(bytes < sizeof text ? bytes : sizeof text - 1), why);
-    for (char *at = text; *at; at++)
+    char sentence[TRV_REASON_MAX];
+    snprintf(sentence, sizeof sentence, "%s%.*s", before, (int)(bytes < sizeof sentence ? bytes : sizeof sentence),
+             why);
+    for (char *at = sentence; *at; at++)
         if (iscntrl((unsigned char)*at))
             *at = '?';
-    snprintf(sentence, sizeof sentence, "%s%s", before, text);
     trv_bootstrap_fail_locked(bootstrap, sentence);
 }
 

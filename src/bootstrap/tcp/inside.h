@@ -51,9 +51,10 @@ typedef struct trv_relay {
     double query_ns; /* time of the next query */
     int query;       /* UDP socket; -1: not open */
     uint8_t nonce[TRV_NONCE_BYTES];
-    bool found;                 /* an answer has arrived; the next two members are valid */
+    bool found;                 /* an answer has arrived; the next three members are valid */
     int rank;                   /* of the relay; 0 if rank 0 itself has answered, or if this rank reaches it directly */
     struct sockaddr_in address; /* at which it accepts connections */
+    struct sockaddr_in local;   /* of the interface of this host at which the answer has arrived */
     /* Of a connected rank */
     double answer_ns;   /* time of the next attempt to open `answer` */
     int answer;         /* UDP socket; -1: not open */

@@ -5,7 +5,6 @@
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -76,4 +75,15 @@ int trv_host_interfaces(trv_host_interface_t interface[TRV_HOST_INTERFACES_MAX])
         count += interface_read(at, &interface[count]);
     freeifaddrs(list);
     return count;
+}
+
+bool trv_host_shares_network(void)
+{
+    trv_host_interface_t interface[TRV_HOST_INTERFACES_MAX];
+    const int count = trv_host_interfaces(interface);
+    bool shares = false;
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < i && interface[i].neighbours.s_addr != INADDR_ANY; k++)
+            shares = shares || interface[i].neighbours.s_addr == interface[k].neighbours.s_addr;
+    return shares;
 }

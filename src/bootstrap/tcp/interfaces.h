@@ -6,6 +6,7 @@
 
 #include <net/if.h>
 #include <netinet/in.h>
+#include <stdbool.h>
 
 enum { TRV_HOST_INTERFACES_MAX = 32, TRV_WITHOUT_LINK_MAX = 200 };
 
@@ -20,6 +21,8 @@ typedef struct trv_host_interface {
 
 /* Returns the number of interfaces; at most TRV_HOST_INTERFACES_MAX are returned. */
 int trv_host_interfaces(trv_host_interface_t interface[TRV_HOST_INTERFACES_MAX]);
+/* True if two of the interfaces are in one network. */
+bool trv_host_shares_network(void);
 /* Describes the interfaces with an IPv4 address that are not running, except bridges, as the continuation of a
  * sentence: "; this host has no link on eth1 (10.9.0.1): the interface is down, or its cable is unplugged". "" if there
  * are none. Returns `text`. */

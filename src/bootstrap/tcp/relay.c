@@ -114,6 +114,7 @@ static bool query_open(trv_bootstrap_t *bootstrap)
     const int one = 1;
     relay->query = trv_file_socket(AF_INET, SOCK_DGRAM);
     if (setsockopt(relay->query, SOL_SOCKET, SO_BROADCAST, &one, sizeof one) == 0 &&
+        setsockopt(relay->query, IPPROTO_IP, IP_PKTINFO, &one, sizeof one) == 0 &&
         getrandom(relay->nonce, sizeof relay->nonce, 0) == sizeof relay->nonce &&
         file_watch(bootstrap, relay->query, &relay->query))
         return true;
@@ -156,6 +157,7 @@ static void answer_receive(trv_bootstrap_t *bootstrap)
     relay->address = (struct sockaddr_in){.sin_family = AF_INET,
                                           .sin_addr.s_addr = htonl(message.address),
                                           .sin_port = htons((uint16_t)message.port)};
+    relay->local = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr = datagram.local.ipi_addr};
     bootstrap->connect_ns = 0;
 }
 
@@ -263,6 +265,22 @@ static trv_relay_listener_t *listener_find(trv_bootstrap_t *bootstrap, struct in
     return listener_open(bootstrap, unused) ? unused : NULL;
 }
 
+/* The system selects the source of the answer to a broadcast by its routes, which may lead to another interface in the
+ * same network. Replaces it by an address of the interface at which the broadcast has arrived. */
+static void source_correct(struct in_pktinfo *local)
+{
+    trv_host_interface_t interface[TRV_HOST_INTERFACES_MAX];
+    struct in_addr address = local->ipi_spec_dst;
+    const int count = trv_host_interfaces(interface);
+    for (int i = count - 1; i >= 0; i--)
+        if (interface[i].index == (unsigned)local->ipi_ifindex) {
+            address = interface[i].address;
+            if (address.s_addr == local->ipi_spec_dst.s_addr)
+                return;
+        }
+    local->ipi_spec_dst = address;
+}
+
 static void query_receive(trv_bootstrap_t *bootstrap)
 {
     trv_relay_message_t message;
@@ -273,6 +291,7 @@ static void query_receive(trv_bootstrap_t *bootstrap)
         !trv_relay_message_decode(bootstrap->options.secret, datagram.data, datagram.bytes, &message) ||
         message.is_answer)
         return;
+    source_correct(&datagram.local);
     const trv_relay_listener_t *listener = listener_find(bootstrap, datagram.local.ipi_spec_dst,
                                                          datagram.remote.sin_addr);
     if (!listener || getsockname(listener->fd, (struct sockaddr *)&at, &length) != 0)
@@ -288,12 +307,15 @@ static void query_receive(trv_bootstrap_t *bootstrap)
 /* Connects to the process to which this rank itself is connected: rank 0, or the relay of this rank. */
 static int upstream_connect(const trv_bootstrap_t *bootstrap)
 {
-    struct sockaddr_storage at;
-    socklen_t length = sizeof at;
-    if (!bootstrap->to_rank_0 || getpeername(bootstrap->to_rank_0->fd, (struct sockaddr *)&at, &length) != 0)
+    struct sockaddr_storage at, local;
+    socklen_t length = sizeof at, local_length = sizeof local;
+    if (!bootstrap->to_rank_0 || getpeername(bootstrap->to_rank_0->fd, (struct sockaddr *)&at, &length) != 0 ||
+        getsockname(bootstrap->to_rank_0->fd, (struct sockaddr *)&local, &local_length) != 0)
         return -1;
+    ((struct sockaddr_in *)(void *)&local)->sin_port = 0; /* at the same place in addresses of both families */
     int file = trv_file_socket(at.ss_family, SOCK_STREAM);
-    if (file >= 0 && connect(file, (struct sockaddr *)&at, length) != 0 && errno != EINPROGRESS)
+    if (file >= 0 && (bind(file, (struct sockaddr *)&local, local_length) != 0 ||
+                      (connect(file, (struct sockaddr *)&at, length) != 0 && errno != EINPROGRESS)))
         file_close(&file);
     return file;
 }

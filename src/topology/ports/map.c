@@ -42,6 +42,7 @@ void trv_topology_record_write(const trv_topology_record_t *record, trv_writer_t
         trv_write_number(writer, record->interface[i].near);
     }
     write_routes(record, writer);
+    trv_write_number(writer, record->unconnected);
 }
 
 static bool read_routes(trv_topology_record_t *record, trv_reader_t *reader)
@@ -85,7 +86,9 @@ bool trv_topology_record_read(trv_topology_record_t *record, trv_reader_t *reade
         record->interface[i].bridge = trv_read_number(reader);
         record->interface[i].near = trv_read_number(reader) != 0;
     }
-    return read_routes(record, reader) && !reader->bad;
+    const bool right = read_routes(record, reader);
+    record->unconnected = trv_read_number(reader);
+    return right && !reader->bad;
 }
 
 unsigned trv_topology_record_usable(const trv_topology_record_t *record)
@@ -102,7 +105,10 @@ unsigned trv_topology_record_usable(const trv_topology_record_t *record)
 int trv_topology_records_init(trv_topology_records_t *records, const trv_torus_t *torus,
                               const trv_topology_record_t *record, int ranks)
 {
-    *records = (trv_topology_records_t){*torus, ranks, record, malloc((size_t)torus->ranks * sizeof(int)), false};
+    *records = (trv_topology_records_t){.torus = *torus,
+                                        .ranks = ranks,
+                                        .record = record,
+                                        .rank_at = malloc((size_t)torus->ranks * sizeof(int))};
     if (!records->rank_at)
         return trv_fail_memory();
     for (int p = 0; p < torus->ranks; p++)
@@ -189,7 +195,7 @@ static unsigned cables_by_port(const trv_topology_records_t *records, int rank, 
     int last;
     const trv_topology_record_t *record = &records->record[rank];
     unsigned bits = reachable_by_port(record, port);
-    if (trv_topology_records_beyond(records, rank, port, &last) < 0)
+    if (records->forwards || trv_topology_records_beyond(records, rank, port, &last) < 0)
         return 0;
     for (int j = 0; j < TRV_INTERFACES_MAX; j++)
         bits &= ~(unsigned)record->beyond[port][j];
@@ -357,9 +363,20 @@ bool trv_topology_records_cabled(const trv_topology_records_t *records, const tr
             cables_by_port(records, rank, port) >> map[rank].leave[port] & 1);
 }
 
-bool trv_topology_records_forward(const trv_topology_records_t *records, const trv_map_t *map, int *rank, int *port)
+bool trv_topology_records_connected(const trv_topology_records_t *records, int *rank, int *port)
 {
     for (int r = 0; r < records->ranks; r++)
+        if (records->record[r].unconnected) {
+            *rank = r;
+            *port = __builtin_ctz(records->record[r].unconnected);
+            return false;
+        }
+    return true;
+}
+
+bool trv_topology_records_forward(const trv_topology_records_t *records, const trv_map_t *map, int *rank, int *port)
+{
+    for (int r = 0; !records->forwards && r < records->ranks; r++)
         for (int p = 0; p < 2 * records->torus.dims; p++) {
             int last;
             const int there = trv_topology_records_beyond(records, r, p, &last);

@@ -48,6 +48,9 @@ typedef struct trv_topology_record {
     uint16_t reachable[TRV_PORTS_MAX][TRV_INTERFACES_MAX];
     /* The same towards interface j of the rank two hops away (trv_topology_records_beyond). */
     uint16_t beyond[TRV_PORTS_MAX][TRV_INTERFACES_MAX];
+    /* Bit mask of the ports at which the routes lead from interfaces that share a network with others of this host to
+     * the neighbour, but no connection between them is possible. */
+    uint32_t unconnected;
 } trv_topology_record_t;
 
 void trv_topology_record_write(const trv_topology_record_t *record, trv_writer_t *writer);
@@ -69,6 +72,7 @@ typedef struct trv_topology_records {
     int ranks;
     const trv_topology_record_t *record;
     int *rank_at;        /* the lowest rank at each coordinate; -1: there is none */
+    bool forwards;       /* hosts forward by assumption, so that no cables are searched; the records lack `beyond` */
     bool ignores_cables; /* use no cables between hosts that do not forward */
 } trv_topology_records_t;
 int trv_topology_records_init(trv_topology_records_t *records, const trv_torus_t *torus,
@@ -87,6 +91,9 @@ void trv_topology_records_assign(const trv_topology_records_t *records, trv_map_
 bool trv_topology_records_forward(const trv_topology_records_t *records, const trv_map_t *map, int *rank, int *port);
 /* False if some rank has no route from the interface of a port to its neighbour. */
 bool trv_topology_records_joined(const trv_topology_records_t *records, const trv_map_t *map);
+/* False if some rank has routes to a neighbour, but cannot connect to it (`unconnected`). Then *rank and *port are an
+ * example. */
+bool trv_topology_records_connected(const trv_topology_records_t *records, int *rank, int *port);
 /* Where hosts do not forward: false if the rank has a neighbour at the port but no cable to it. */
 bool trv_topology_records_cabled(const trv_topology_records_t *records, const trv_map_t *map, int rank, int port);
 

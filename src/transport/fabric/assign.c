@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "bootstrap/one_network.h"
 #include "settings/ports_text.h"
 #include "transport/fabric/inside.h"
 #include "topology/ports/system_routes.h"
@@ -189,7 +190,7 @@ int trv_fabric_query_routes(trv_fabric_t *fabric)
     trv_topology_records_clear(&records);
     if (rc == TRV_OK)
         find_devices(fabric, record);
-    return rc < 0 ? rc : trv_fabric_open_interfaces(fabric, trv_topology_record_usable(record));
+    return rc;
 }
 
 /* ---- The second exchange: addresses ------------------------------------------------------------------------------ */
@@ -397,11 +398,10 @@ static int check_ports_exist(const trv_fabric_t *fabric)
 /* Returns the first rank with an assigned interface that does not reach the interface of the neighbour at its port,
  * which is *port; -1 if there is none. Where hosts forward, any route between them suffices. All ranks find the same
  * rank. */
-static int find_wrong_map(const trv_fabric_t *fabric, const trv_topology_records_t *records, const trv_map_t *map,
-                          int *port)
+static int find_wrong_map(const trv_topology_records_t *records, const trv_map_t *map, int *port)
 {
     int rank, last;
-    const bool forwards = !fabric->options.may_relay || trv_topology_records_forward(records, map, &rank, &last);
+    const bool forwards = trv_topology_records_forward(records, map, &rank, &last);
     for (rank = 0; rank < records->ranks; rank++) {
         const trv_topology_record_t *record = &records->record[rank];
         for (int p = 0; record->assigned && p < 2 * records->torus.dims; p++) {
@@ -430,10 +430,11 @@ static int wrong_map_fail(const trv_fabric_t *fabric, const trv_topology_records
     return trv_fail(TRV_ERR_ARGUMENT,
                     "rank %d (host %s): TRIVANCE_PORTS: port %s%s uses %s, which does not reach the interface for "
                     "port %s of rank %d (host %s); expected the interface whose cable or network reaches it%s; this "
-                    "host has %s",
+                    "host has %s%s",
                     rank, fabric->host[rank], text, fabric->named_ports >> port & 1 ? "" : ", which it does not name,",
                     fabric->interface[map[rank].leave[port]].name, trv_port_format(port ^ 1, back), there,
-                    fabric->host[there], example, fabric->available);
+                    fabric->host[there], example, fabric->available,
+                    records->record[rank].unconnected >> port & 1 ? ", and " TRV_ONE_NETWORK : "");
 }
 
 /* Applies the assignment. If the map of a rank is wrong, only that rank fails, whose error all ranks return after the
@@ -441,7 +442,7 @@ static int wrong_map_fail(const trv_fabric_t *fabric, const trv_topology_records
 static int assign(trv_fabric_t *fabric, trv_topology_records_t *records, trv_map_t *map)
 {
     int port;
-    const int wrong = find_wrong_map(fabric, records, map, &port);
+    const int wrong = find_wrong_map(records, map, &port);
     if (wrong >= 0)
         return wrong == fabric->options.oob.rank ? wrong_map_fail(fabric, records, map, port) : TRV_OK;
     int rc = check_ports_exist(fabric);
@@ -458,6 +459,7 @@ int trv_fabric_assign(trv_fabric_t *fabric)
     trv_map_t *map = calloc((size_t)fabric->options.oob.ranks, sizeof *map);
     int rc = trv_topology_records_init(&records, &fabric->torus, fabric->record, fabric->options.oob.ranks);
     rc = rc == TRV_OK && !map ? trv_fail_memory() : rc;
+    records.forwards = !fabric->options.may_relay;
     if (rc == TRV_OK) {
         trv_topology_records_assign(&records, map);
         rc = assign(fabric, &records, map);

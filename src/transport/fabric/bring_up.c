@@ -24,12 +24,13 @@ static trv_reader_t records_of(const records_t *records, int rank)
     return trv_reader(records->data + (size_t)rank * records->stride, records->stride);
 }
 
-/* Gathers the records of all ranks. Clears the writer, which has the record of this rank. */
-static int records_exchange(const trv_oob_t *oob, trv_writer_t *writer, records_t *records)
+/* Gathers the records of all ranks, unless the code of a rank is an error. Clears the writer, which has the record of
+ * this rank. */
+static int records_exchange(const trv_oob_t *oob, int code, trv_writer_t *writer, records_t *records)
 {
     int64_t longest = writer->used <= RECORD_MAX ? (int64_t)writer->used : 0;
     *records = (records_t){.data = NULL};
-    int code = writer->failed ? trv_fail_memory() : TRV_OK;
+    code = code == TRV_OK && writer->failed ? trv_fail_memory() : code;
     if (code == TRV_OK && writer->used > RECORD_MAX)
         code = trv_fail(TRV_ERR_UNSUPPORTED, "the addresses of the interfaces are too long");
     int rc = oob->allreduce_max(oob->context, &longest);
@@ -88,7 +89,7 @@ static int exchange_interfaces(trv_fabric_t *fabric)
     trv_write_text(&writer, host);
     trv_write_number(&writer, fabric->options.coordinate < 0 ? 0 : (uint32_t)fabric->options.coordinate + 1);
     trv_fabric_publish_interfaces(fabric, &writer);
-    int rc = records_exchange(&fabric->options.oob, &writer, &records);
+    int rc = records_exchange(&fabric->options.oob, TRV_OK, &writer, &records);
     const bool exchanged = rc == TRV_OK;
     if (exchanged)
         rc = read_interfaces(fabric, host, &records);
@@ -98,8 +99,11 @@ static int exchange_interfaces(trv_fabric_t *fabric)
         trv_fabric_find_order(fabric);
     if (rc == TRV_OK)
         rc = trv_fabric_query_routes(fabric);
+    rc = exchanged ? trv_oob_agree(&fabric->options.oob, rc) : rc;
+    if (rc == TRV_OK && trv_fabric_shares_network(fabric))
+        rc = trv_fabric_probe(fabric);
     free(records.data);
-    return exchanged ? trv_oob_agree(&fabric->options.oob, rc) : rc;
+    return rc;
 }
 
 /* ---- The second exchange: addresses ------------------------------------------------------------------------------ */
@@ -108,8 +112,9 @@ static int exchange_addresses(trv_fabric_t *fabric)
 {
     trv_writer_t writer = {.data = NULL};
     records_t records;
+    const int code = trv_fabric_open_interfaces(fabric);
     trv_fabric_publish_addresses(fabric, &writer);
-    int rc = records_exchange(&fabric->options.oob, &writer, &records);
+    int rc = records_exchange(&fabric->options.oob, code, &writer, &records);
     const bool exchanged = rc == TRV_OK;
     fabric->addresses = records.data; /* the peers' addresses point into it */
     for (int r = 0; rc == TRV_OK && r < fabric->options.oob.ranks; r++) {

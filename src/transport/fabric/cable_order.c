@@ -108,13 +108,14 @@ static int follow(const wiring_t *wiring, int order[HOSTS_MAX])
     return count;
 }
 
-/* True if consecutive hosts are joined by cables: the ranks are numbered along them. */
+/* True if cables join consecutive hosts, but for one that may be missing anywhere in the ring: the ranks are numbered
+ * along them. */
 static bool is_in_order(const wiring_t *wiring)
 {
-    bool in_order = wiring->consecutive;
-    for (int h = 0; h + 1 < wiring->hosts; h++)
-        in_order = in_order && wiring->joined[h][h + 1];
-    return in_order;
+    int missing = 0;
+    for (int h = 0; h < wiring->hosts; h++)
+        missing += !wiring->joined[h][(h + 1) % wiring->hosts];
+    return wiring->consecutive && missing <= 1;
 }
 
 void trv_fabric_find_order(trv_fabric_t *fabric)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "bootstrap/one_network.h"
 #include "torus/torus.h"
 #include "transport/fabric/inside.h"
 
@@ -78,35 +79,45 @@ static bool find_missing(const trv_topology_records_t *records, const trv_map_t 
     return false;
 }
 
-/* Describes the missing cable in fabric->no_route. */
-static void missing_describe(trv_fabric_t *fabric, const trv_topology_records_t *records, int rank, int port)
+/* Describes the missing cable in fabric->no_route. Returns whether that states the reason. */
+static bool missing_describe(trv_fabric_t *fabric, const trv_topology_records_t *records, int rank, int port)
 {
     char text[TRV_PORT_TEXT_MAX], torus[TRV_TORUS_TEXT_MAX];
     const int there = trv_topology_records_neighbour(records, rank, port);
-    snprintf(fabric->no_route, sizeof fabric->no_route,
-             "no cable joins rank %d (host %s) and rank %d (host %s), its neighbour at port %s of the torus %s", rank,
-             fabric->host[rank], there, fabric->host[there], trv_port_format(port, text),
-             trv_torus_format(&records->torus, torus, sizeof torus));
+    const size_t size = sizeof fabric->no_route;
+    const bool own = records->record[rank].unconnected >> port & 1,
+               other = records->record[there].unconnected >> (port ^ 1) & 1;
+    const size_t used = (size_t)
+        snprintf(fabric->no_route, size,
+                 "no cable joins rank %d (host %s) and rank %d (host %s), its neighbour at port %s of the torus %s",
+                 rank, fabric->host[rank], there, fabric->host[there], trv_port_format(port, text),
+                 trv_torus_format(&records->torus, torus, sizeof torus));
+    if ((own || other) && used < size)
+        snprintf(fabric->no_route + used, size - used, " (host %s " TRV_ONE_NETWORK ")",
+                 fabric->host[own ? rank : there]);
+    return own || other;
 }
 
 /* Uses the cables in spite of the missing one, if it only closes a ring; otherwise a network that joins all hosts, if
  * there is one. A torus that the user has set needs all of its cables. */
 static int do_without_cable(trv_fabric_t *fabric, trv_topology_records_t *records, trv_map_t *map, int rank, int port)
 {
-    if (!fabric->options.torus_is_set && records->torus.dims == 1 && !records->torus.lines &&
+    if (fabric->relays && !fabric->options.torus_is_set && records->torus.dims == 1 && !records->torus.lines &&
         !find_missing(records, map, true, &rank, &port)) {
         fabric->became_line = true;
         fabric->torus.lines = records->torus.lines = 1;
         trv_topology_records_assign(records, map);
         return TRV_OK;
     }
-    missing_describe(fabric, records, rank, port);
+    const bool explained = missing_describe(fabric, records, rank, port);
     records->ignores_cables = true;
     trv_topology_records_assign(records, map);
     fabric->relays = false;
     if (!fabric->options.torus_is_set && trv_topology_records_joined(records, map) &&
         trv_topology_records_forward(records, map, &rank, &port))
         return TRV_OK;
+    if (explained)
+        return trv_fail(TRV_ERR_ARGUMENT, "%s", fabric->no_route);
     if (*fabric->cable_order)
         return trv_fail(
             TRV_ERR_ARGUMENT,
@@ -123,8 +134,10 @@ static int do_without_cable(trv_fabric_t *fabric, trv_topology_records_t *record
 int trv_fabric_find_cables(trv_fabric_t *fabric, trv_topology_records_t *records, trv_map_t *map)
 {
     int rank, port, last;
-    if (!fabric->options.may_relay || trv_topology_records_forward(records, map, &rank, &port))
-        return TRV_OK;
+    if (trv_topology_records_forward(records, map, &rank, &port))
+        return trv_topology_records_connected(records, &rank, &port)
+                   ? TRV_OK
+                   : do_without_cable(fabric, records, map, rank, port);
     const int through = trv_topology_records_neighbour(records, rank, port),
               there = trv_topology_records_beyond(records, rank, port, &last);
     fabric->relays = true;

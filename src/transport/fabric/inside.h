@@ -1,8 +1,8 @@
 /*
  * Declarations shared by the files of the fabric: bring_up.c (collective initialization), parameters.c (parameters of
- * libfabric), interfaces.c (candidate interfaces), assign.c (assignment of interfaces to ports), cables.c (hosts
- * that do not forward), cable_order.c (the order of the hosts along their cables), interface.c (one interface), open.c
- * (creation and closing), post.c (operations), wait.c (progress).
+ * libfabric), interfaces.c (candidate interfaces), assign.c (assignment of interfaces to ports), probe.c (proof of the
+ * routes), cables.c (hosts that do not forward), cable_order.c (the order of the hosts along their cables), interface.c
+ * (one interface), open.c (creation and closing), post.c (operations), wait.c (progress).
  */
 #ifndef TRIVANCE_TRANSPORT_FABRIC_INSIDE_H
 #define TRIVANCE_TRANSPORT_FABRIC_INSIDE_H
@@ -84,7 +84,7 @@ struct trv_fabric {
     char available[320];           /* the interfaces of this host and their networks, for error messages */
     char cable_order[400];         /* trv_fabric_cable_order */
     trv_topology_record_t *record; /* topology records by rank, until trv_fabric_assign */
-    trv_reader_t *published;       /* published interfaces by rank, until trv_fabric_query_routes */
+    trv_reader_t *published;       /* published interfaces by rank, until trv_fabric_probe */
     void *addresses;               /* records of the second exchange: the addresses of all ranks */
     trv_torus_t torus;
     unsigned shared_paths; /* result of trv_fabric_shared_paths */
@@ -92,7 +92,7 @@ struct trv_fabric {
     bool relays;      /* hosts do not forward: a message reaches neighbours only, and the next members are valid */
     bool became_line; /* a cable is missing, and the ring is used as a line */
     int neighbour[TRV_PORTS_MAX]; /* by port of this rank; -1: none */
-    char no_route[512];           /* a route or cable that is missing, as a sentence */
+    char no_route[640];           /* a route or cable that is missing, as a sentence */
     char (*host)[TRV_HOST_MAX];   /* the hosts of the ranks by rank */
     trv_peer_t *peer;
     trv_address_format_t address_format;      /* of rank 0 */
@@ -124,13 +124,15 @@ struct trv_fabric {
  *                          ranks the one that rank 0 selected; parameters: those of rank 0, NULL on rank 0
  *     publish_interfaces   writes a record of the interfaces
  *     collect_interfaces   reads the record of one rank; called for every rank
- *     query_routes         queries the system's routes to the neighbours, and opens the interfaces that may be used
+ *     query_routes         queries the system's routes to the neighbours
+ *     probe                on all ranks, if interfaces of any host share a network: proves the routes by connections
+ *     open_interfaces      opens the interfaces that may be used
  *     publish_addresses    writes a record of the addresses
  *     collect_addresses    reads the record of one rank; called for every rank, for rank 0 first
  *     assign               assigns interfaces to ports
  *
- * The caller keeps the records in memory: those of the interfaces until query_routes returns, those of the addresses
- * until the fabric is closed. */
+ * The caller keeps the records in memory: those of the interfaces until probe returns, those of the addresses until the
+ * fabric is closed. */
 int trv_fabric_create(trv_fabric_t **fabric, const trv_fabric_options_t *options, const char *provider,
                       const char *parameters);
 void trv_fabric_publish_interfaces(const trv_fabric_t *fabric, trv_writer_t *writer);
@@ -140,6 +142,9 @@ int trv_fabric_read_interface(trv_reader_t *reader, char address[TRV_IP_ADDRESS_
 int trv_fabric_collect_interfaces(trv_fabric_t *fabric, int rank, const char *host, int coordinate,
                                   trv_reader_t *reader);
 int trv_fabric_query_routes(trv_fabric_t *fabric);
+/* probe.c. shares_network: whether two interfaces of some host have addresses in one network; the same on all ranks. */
+bool trv_fabric_shares_network(const trv_fabric_t *fabric);
+int trv_fabric_probe(trv_fabric_t *fabric);
 void trv_fabric_publish_addresses(const trv_fabric_t *fabric, trv_writer_t *writer);
 int trv_fabric_collect_addresses(trv_fabric_t *fabric, int rank, trv_reader_t *reader);
 int trv_fabric_assign(trv_fabric_t *fabric);
@@ -160,8 +165,8 @@ int trv_fabric_check_list(const trv_fabric_t *fabric);
 int trv_fabric_no_interface(const trv_fabric_t *fabric, const char *name);
 /* cable_order.c: sets fabric->cable_order from the published interfaces. */
 void trv_fabric_find_order(trv_fabric_t *fabric);
-/* open.c: opens the interfaces in the bit mask. */
-int trv_fabric_open_interfaces(trv_fabric_t *fabric, unsigned which);
+/* open.c: opens the interfaces that the topology record of this rank may use. */
+int trv_fabric_open_interfaces(trv_fabric_t *fabric);
 /* interface.c */
 int trv_interface_open(trv_fabric_t *fabric, trv_interface_t *interface);
 /* trv_interface_shut closes the endpoint and its completion queue: no operation is pending afterwards.

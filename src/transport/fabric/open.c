@@ -26,8 +26,9 @@ static int open_all(trv_fabric_t *fabric, const char *provider, const char *para
                : rc;
 }
 
-int trv_fabric_open_interfaces(trv_fabric_t *fabric, unsigned which)
+int trv_fabric_open_interfaces(trv_fabric_t *fabric)
 {
+    const unsigned which = trv_topology_record_usable(&fabric->record[fabric->options.oob.rank]);
     int rc = TRV_OK;
     for (int i = 0; rc == TRV_OK && i < fabric->interfaces; i++)
         rc = which >> i & 1 ? trv_interface_open(fabric, &fabric->interface[i]) : TRV_OK;
