@@ -22,7 +22,6 @@
 
 #include "bootstrap/tcp/files.h"
 #include "bootstrap/tcp/inside.h"
-#include "bootstrap/tcp/interfaces.h"
 
 #define QUERY_NS   100e6
 #define ANSWER_NS  500e6
@@ -328,7 +327,7 @@ static void listener_accept(trv_bootstrap_t *bootstrap, trv_relay_listener_t *li
     if (ipv4->sin_addr.s_addr != listener->peer.s_addr)
         trv_file_close(file);
     else if (bootstrap->options.rank == 0)
-        trv_server_take(bootstrap, file, &from, length);
+        trv_server_take(bootstrap, file, &from);
     else
         connection_relay(bootstrap, file);
 }
@@ -339,7 +338,7 @@ void trv_relay_step(trv_bootstrap_t *bootstrap, double now_ns)
 {
     trv_relay_t *relay = &bootstrap->relay;
     const trv_connection_t *to_rank_0 = bootstrap->to_rank_0;
-    const bool connected = bootstrap->options.rank == 0 || (to_rank_0 && to_rank_0->link.greeted);
+    const bool connected = bootstrap->options.rank == 0 || (to_rank_0 && to_rank_0->link.received > 0);
     const bool failed = atomic_load(&bootstrap->failed);
     if (failed && relay->splices.count > 0 && relay->failed_ns == 0)
         relay->failed_ns = now_ns;
