@@ -43,8 +43,8 @@ static std::vector<py::dict> ports_of(const c10::intrusive_ptr<trivance::Base> &
 using trivance::Group;
 using trivance::Tensors;
 
-// Some methods of PyTorch 1.13 are operators, which replace a tensor that has the conjugate or negative bit by a copy, so
-// that its result would be lost. These methods call the group itself. Other arguments are left to the inherited method.
+// Some methods of PyTorch 1.13 call operators, which replace a tensor that has the conjugate or negative bit by a copy,
+// so that its result would be lost. These methods call the group itself. The inherited method handles other arguments.
 template <typename Call> static void def_direct(const py::object &group, const char *name, Call call)
 {
     const py::object inherited = py::type::of<trivance::Base>().attr(name);

@@ -184,15 +184,17 @@ void trv_relay_missing(const trv_bootstrap_t *bootstrap, char *text, size_t size
 
 /* ---- A connected rank -------------------------------------------------------------------------------------------- */
 
-/* True if this host has an interface other than that by which it reaches rank 0. */
+/* True if this host has an interface other than that by which it reaches rank 0, or by which rank 0 is reached. */
 static bool has_other_interface(const trv_bootstrap_t *bootstrap)
 {
     trv_host_interface_t interface[TRV_HOST_INTERFACES_MAX];
     const int count = trv_host_interfaces(interface);
+    int others = 0;
     for (int i = 0; i < count; i++)
-        if (interface[i].neighbours.s_addr != INADDR_ANY && strcmp(interface[i].text, bootstrap->local) != 0)
-            return true;
-    return false;
+        others += interface[i].neighbours.s_addr != INADDR_ANY && strcmp(interface[i].text, bootstrap->local) != 0;
+    const bool unknown = bootstrap->options.rank == 0 && bootstrap->options.listen_everywhere &&
+                         bootstrap->connected == 0;
+    return others > unknown;
 }
 
 /* Several ranks on one host, of one or several jobs, may receive queries on the same port. */
