@@ -1,7 +1,7 @@
 """The libraries for a wheel: built by CMake, and put beside the package's files. All else is in pyproject.toml.
 
 libjansson, which libtrivance_formats needs, comes along. The subpackage torch does not: its extension is built and installed
-by CMake for one PyTorch.
+by CMake for one PyTorch. A module in its place reports that.
 """
 import os
 import re
@@ -29,8 +29,8 @@ class BuildLibraries(build_py):
         subprocess.run(["cmake", "--build", folder, "--parallel", jobs, "--target", "trivance_shared", "trivance_formats"],
                        check=True)
         package = os.path.join(self.build_lib, "trivance")
-        for library in ("src/libtrivance.so.0", "src/formats/front/libtrivance_formats.so.0"):
-            shutil.copy(os.path.join(folder, library), package)
+        for file in ("src/libtrivance.so.0", "src/formats/front/libtrivance_formats.so.0", "python/trivance/torch.py"):
+            shutil.copy(os.path.join(folder, file), package)
         shutil.copy(_jansson(os.path.join(package, "libtrivance_formats.so.0")), package)
 
 

@@ -81,10 +81,10 @@ typedef struct trv_net_options {
     bool listen_everywhere; /* rank 0 listens on all addresses of its host instead of `address` */
     /* Alternative bootstrap by the broadcast of a launcher or framework: `bootstrap_broadcast` broadcasts the `bytes`
      * bytes at `data` from rank 0 to all ranks (MPI_Bcast, or set and get of a key-value store). It is called once,
-     * also on ranks with invalid options. Rank 0 then listens on a free port of `address` (NULL: of the first active
-     * interface other than loopback), and generates a random secret; all ranks receive both by the broadcast. It
-     * returns 0, or a negative code, which trv_net_init returns. NULL: all ranks have the address, or PMIx provides
-     * it. */
+     * also on ranks with invalid options. Rank 0 then listens on a free port of `address` (NULL: of all addresses of
+     * its host, which the other ranks try in turn), and generates a random secret; all ranks receive these by the
+     * broadcast. It returns 0, or a negative code, which trv_net_init returns. NULL: all ranks have the address, or
+     * PMIx provides it. */
     int (*bootstrap_broadcast)(void *context, void *data, size_t bytes);
     void *bootstrap_context;
     /* Receives messages that are not errors of this process, for example about refused connections. May be called from

@@ -106,7 +106,17 @@ void require_same_size(const char *call, const at::Tensor &tensor, const at::Ten
             tensor.sizes(), " and ", model.scalar_type(), " of ", model.sizes());
 }
 
-at::Tensor flat_of(const at::Tensor &tensor) { return (tensor.is_cpu() ? tensor : tensor.to(at::kCPU)).contiguous(); }
+// True if the tensor's memory has its elements contiguously on the host. Tensors with the conjugate or negative bit
+// (x.conj(), x.conj().imag) have other values than their memory.
+static bool is_flat(const at::Tensor &tensor)
+{
+    return tensor.is_cpu() && tensor.is_contiguous() && !tensor.is_conj() && !tensor.is_neg();
+}
+
+at::Tensor flat_of(const at::Tensor &tensor)
+{
+    return is_flat(tensor) ? tensor : tensor.to(at::kCPU).resolve_conj().resolve_neg().contiguous();
+}
 
 at::Tensor flat_of(const at::Tensor &tensor, at::ScalarType dtype) { return flat_of(tensor).to(dtype); }
 
@@ -117,7 +127,7 @@ at::Tensor flat_like(const at::Tensor &tensor, int64_t elements, at::ScalarType 
 
 at::Tensor buffer_for(const at::Tensor &tensor)
 {
-    return tensor.is_cpu() && tensor.is_contiguous() ? tensor : flat_like(tensor, tensor.numel(), tensor.scalar_type());
+    return is_flat(tensor) ? tensor : flat_like(tensor, tensor.numel(), tensor.scalar_type());
 }
 
 void copy_to(at::Tensor &tensor, const at::Tensor &flat)

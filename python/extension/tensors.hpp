@@ -40,7 +40,7 @@ void require_dense(const char *call, const at::Tensor &tensor);
 void require_same_type(const char *call, const at::Tensor &tensor, const at::Tensor &model);
 void require_same_size(const char *call, const at::Tensor &tensor, const at::Tensor &model);
 
-// Returns the elements of a tensor contiguously in host memory: the tensor's own memory if it has that layout.
+// Returns the elements of a tensor contiguously in host memory: the tensor itself if its memory has them so.
 at::Tensor flat_of(const at::Tensor &tensor);
 at::Tensor flat_of(const at::Tensor &tensor, at::ScalarType dtype);
 // Returns an uninitialized one, for results.

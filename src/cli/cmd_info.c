@@ -24,10 +24,12 @@ const cli_command_t cli_info_command = {
     .name = "info",
     .summary = "the environment variables and their values, and the build",
     .usage = "[--format=table|json|csv]",
-    .about = "Prints the environment variables that the MPI layer and libtrivance_net read, with their meaning, "
-             "allowed values, default and current value; and how this Trivance was built, and for which MPIs. An "
-             "invalid value is reported with the reason, and "
-             "the exit status is 2.",
+    .about =
+        "Prints the environment variables that the MPI layer and libtrivance_net read, with their meaning, "
+        "allowed values, default and current value; and how this Trivance was built, for which MPIs, and for which "
+        "PyTorch, or why not. An "
+        "invalid value is reported with the reason, and "
+        "the exit status is 2.",
     .option = option,
     .examples = "TRIVANCE_TORUS=8x8 trivance info\n",
 };
@@ -38,7 +40,7 @@ typedef struct fact {
     const char *name, *meaning, *value;
 } fact_t;
 
-#define FACTS 5
+#define FACTS 6
 
 #if defined __SANITIZE_ADDRESS__
 #define BUILT_WITH "gcc " __VERSION__ ", sanitizers"
@@ -61,6 +63,7 @@ static void find_facts(fact_t fact[FACTS], char path[2][4608])
         {"kernels", "reduction kernels for this processor", trv_reduce_kernels()},
         {"openmpi", "path of the program for Open MPI", program_of("openmpi", path[0])},
         {"mpich", "path of the program for MPICH", program_of("mpich", path[1])},
+        {"torch", "the PyTorch backend, trivance.torch", TRIVANCE_TORCH},
     };
     memcpy(fact, all, sizeof all);
 }

@@ -132,7 +132,7 @@ int trv_net_break(trv_net_t *net, int code);
 /* options.c: determines the settings of the net and creates the bootstrap. If an option is invalid, it
  * returns the error but creates the bootstrap where possible, so that the error can be reported to the other ranks. */
 int trv_net_read_options(trv_net_t *net, const trv_net_options_t *options, trv_bootstrap_options_t *bootstrap,
-                         char address[256]);
+                         char address[TRV_ADDRESSES_MAX]);
 
 /* discover.c: reads the record of this rank, which is sent to rank 0 as its greeting. by_pmix: PMIx has started it. */
 void trv_net_read_record(trv_net_t *net, bool by_pmix, trv_bootstrap_options_t *bootstrap);

@@ -114,7 +114,7 @@ static void key_derive(trv_net_t *net, const char *secret, const trv_bootstrap_o
 }
 
 static int environment_read(trv_net_t *net, const trv_net_options_t *options, trv_bootstrap_options_t *bootstrap,
-                            char address[256])
+                            char address[TRV_ADDRESSES_MAX])
 {
     const char *host = options->address ? options->address : getenv("MASTER_ADDR");
     const char *secret = options->secret ? options->secret : net->settings.secret;
@@ -126,7 +126,7 @@ static int environment_read(trv_net_t *net, const trv_net_options_t *options, tr
             "MASTER_ADDR is not set; set it to an address of rank 0's host, for example MASTER_ADDR=10.0.0.1");
     if (strlen(host) >= 256)
         return trv_fail(TRV_ERR_ARGUMENT, "MASTER_ADDR has more than 255 characters");
-    snprintf(address, 256, "%s", host);
+    snprintf(address, TRV_ADDRESSES_MAX, "%s", host);
     int rc = net->ranks == 1 ? TRV_OK : port_read(net, options, &bootstrap->port);
     bootstrap->relays = secret && *secret;
     if (rc == TRV_OK)
@@ -134,25 +134,18 @@ static int environment_read(trv_net_t *net, const trv_net_options_t *options, tr
     return rc;
 }
 
-/* Finds an IPv4 address of this host that other hosts may reach: that of the first active interface other than
- * loopback. */
-static void address_find(char address[256])
-{
-    trv_host_interface_t interface[TRV_HOST_INTERFACES_MAX];
-    const int count = trv_host_interfaces(interface);
-    snprintf(address, 256, "%s", count > 0 ? interface[0].text : "127.0.0.1");
-}
-
-/* Opens the bootstrap on rank 0, so that it listens before its address is broadcast. */
+/* Opens the bootstrap on rank 0, so that it listens before its address is broadcast. Without the option, all addresses
+ * of its host are broadcast, those in the network of MASTER_ADDR first. */
 static int address_listen(trv_net_t *net, const trv_net_options_t *options, trv_bootstrap_options_t *bootstrap,
-                          char address[256])
+                          char address[TRV_ADDRESSES_MAX])
 {
     if (options->address && strlen(options->address) >= 256)
         return trv_fail(TRV_ERR_ARGUMENT, "the address of rank 0 has more than 255 characters");
     if (options->address)
-        snprintf(address, 256, "%s", options->address);
+        snprintf(address, TRV_ADDRESSES_MAX, "%s", options->address);
     else
-        address_find(address);
+        trv_host_addresses(getenv("MASTER_ADDR"), address, TRV_ADDRESSES_MAX);
+    bootstrap->listen_everywhere |= !options->address;
     if (getrandom(bootstrap->secret, sizeof bootstrap->secret, 0) != sizeof bootstrap->secret)
         return trv_fail(TRV_ERR_TRANSPORT, "the system provides no random numbers for a secret");
     return trv_bootstrap_open(&net->bootstrap, bootstrap);
@@ -169,13 +162,14 @@ static void address_encode(const trv_net_t *net, int code, const trv_bootstrap_o
     snprintf(record + used, BOOTSTRAP_BYTES - used, " %s", text);
 }
 
-static int address_decode(char record[BOOTSTRAP_BYTES], trv_bootstrap_options_t *bootstrap, char address[256])
+static int address_decode(char record[BOOTSTRAP_BYTES], trv_bootstrap_options_t *bootstrap,
+                          char address[TRV_ADDRESSES_MAX])
 {
     char key[2 * TRV_SHA256_BYTES + 1];
     int at = 0, rc = TRV_OK;
     record[BOOTSTRAP_BYTES - 1] = '\0';
     if (sscanf(record, "%d %d %64[0-9a-f] %n", &rc, &bootstrap->port, key, &at) != 3 || at == 0 ||
-        strlen(key) != 2 * TRV_SHA256_BYTES || (rc == TRV_OK && strlen(record + at) >= 256))
+        strlen(key) != 2 * TRV_SHA256_BYTES || (rc == TRV_OK && strlen(record + at) >= TRV_ADDRESSES_MAX))
         return trv_fail(TRV_ERR_INVALID, "the address of rank 0 that bootstrap_broadcast returned is corrupted");
     if (rc < 0)
         return trv_fail(rc, "%s", record + at);
@@ -183,7 +177,7 @@ static int address_decode(char record[BOOTSTRAP_BYTES], trv_bootstrap_options_t 
         const char two[3] = {key[2 * i], key[2 * i + 1], '\0'};
         bootstrap->secret[i] = (uint8_t)strtoul(two, NULL, 16);
     }
-    snprintf(address, 256, "%s", record + at);
+    snprintf(address, TRV_ADDRESSES_MAX, "%s", record + at);
     return TRV_OK;
 }
 
@@ -191,7 +185,7 @@ static int address_decode(char record[BOOTSTRAP_BYTES], trv_bootstrap_options_t 
  * (`rc`, with its message as the last error), because the other ranks wait in the broadcast. ranks_known: the rank and
  * the number of ranks are valid, so that a bootstrap can be opened. All ranks return an error of rank 0. */
 static int bootstrap_by_broadcast(trv_net_t *net, const trv_net_options_t *options, trv_bootstrap_options_t *bootstrap,
-                                  char address[256], bool ranks_known, int rc)
+                                  char address[TRV_ADDRESSES_MAX], bool ranks_known, int rc)
 {
     char record[BOOTSTRAP_BYTES] = "", own[TRV_REASON_MAX];
     if (rc == TRV_OK && net->rank == 0)
@@ -282,7 +276,7 @@ static int launcher_read(trv_net_options_t *options, double *start_timeout_s)
 }
 
 int trv_net_read_options(trv_net_t *net, const trv_net_options_t *given, trv_bootstrap_options_t *bootstrap,
-                         char address[256])
+                         char address[TRV_ADDRESSES_MAX])
 {
     trv_net_options_t all = *given;
     const trv_net_options_t *options = &all;

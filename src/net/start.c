@@ -328,7 +328,7 @@ int trv_net_init(trv_net_t **created, const trv_net_options_t *options)
 {
     const trv_net_options_t none = {TRV_NET_OPTIONS};
     trv_bootstrap_options_t bootstrap = {.failed = bootstrap_failed, .log = bootstrap_log};
-    char address[256] = "";
+    char address[TRV_ADDRESSES_MAX] = "";
     if (!created)
         return trv_fail(TRV_ERR_ARGUMENT, "the argument for the new net is NULL; pass the address of a trv_net_t *");
     *created = NULL;

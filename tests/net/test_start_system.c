@@ -137,6 +137,65 @@ static void test_listen_everywhere(void **state)
     trv_bootstrap_close(bootstrap);
 }
 
+typedef struct impostor {
+    int listener;
+    const char *greeting; /* NULL: it sends nothing */
+} impostor_t;
+
+/* Accepts connections, and keeps them until the listener is shut down. */
+static void *impostor_run(void *context)
+{
+    const impostor_t *impostor = context;
+    int fd[64], count = 0;
+    for (; count < 64 && (fd[count] = accept(impostor->listener, NULL, NULL)) >= 0; count++)
+        if (impostor->greeting)
+            send(fd[count], impostor->greeting, strlen(impostor->greeting), MSG_NOSIGNAL);
+    while (count > 0)
+        close(fd[--count]);
+    return NULL;
+}
+
+static int listen_at(const char *address, int port)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    inet_pton(AF_INET, address, &at.sin_addr);
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(listen(fd, 8), 0);
+    return fd;
+}
+
+/* At the addresses that rank 0 publishes before its right one, nothing listens, another process does, or rank 0 of
+ * another job. */
+static void test_other_processes(void **state)
+{
+    trv_bootstrap_options_t options = options_of(0, 2, 0, 20), other = options;
+    trv_bootstrap_t *bootstrap[2], *other_job;
+    pthread_t thread[2];
+    (void)state;
+    assert_int_equal(trv_bootstrap_open(&bootstrap[0], &options), TRV_OK);
+    const int port = trv_bootstrap_port(bootstrap[0]);
+    impostor_t impostor[2] = {{listen_at("127.0.0.3", port), NULL}, {listen_at("127.0.0.4", port), "SSH-2.0-x\r\n"}};
+    for (int i = 0; i < 2; i++)
+        pthread_create(&thread[i], NULL, impostor_run, &impostor[i]);
+    other.address = "127.0.0.5";
+    other.port = options.port = port;
+    other.secret[0] = 1;
+    assert_int_equal(trv_bootstrap_open(&other_job, &other), TRV_OK);
+    options.rank = 1;
+    options.address = "127.0.0.2,127.0.0.3,127.0.0.4,127.0.0.5,127.0.0.1";
+    assert_int_equal(trv_bootstrap_open(&bootstrap[1], &options), TRV_OK);
+    join_both(bootstrap);
+    assert_string_equal(trv_bootstrap_local(bootstrap[1]), "127.0.0.1");
+    close_both(bootstrap);
+    trv_bootstrap_close(other_job);
+    for (int i = 0; i < 2; i++) {
+        shutdown(impostor[i].listener, SHUT_RDWR);
+        pthread_join(thread[i], NULL);
+        close(impostor[i].listener);
+    }
+}
+
 /* ---- No file descriptors ----------------------------------------------------------------------------------------- */
 
 /* Rank 0 in a process without a free file descriptor for connections reports that, and its thread does not spin. */
@@ -190,19 +249,29 @@ static bool write_file(const char *path, const char *text)
     return written;
 }
 
-/* Runs in a new network namespace in which every connection has one of two source ports. Returns 77 if the system does
- * not permit that. */
+/* Runs in a new network namespace in which every connection has one of two source ports; then with an address of this
+ * host that refuses the connection, which is no answer of rank 0, and one that is not reached. Returns 77 if the system
+ * does not permit that. */
 static int join_by_own_port(void)
 {
     struct ifreq loop = {.ifr_name = "lo", .ifr_flags = IFF_UP};
     if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0 || ioctl(socket(AF_INET, SOCK_DGRAM, 0), SIOCSIFFLAGS, &loop) != 0 ||
         !write_file("/proc/sys/net/ipv4/ip_local_port_range", "30000 30001"))
         return 77;
-    trv_bootstrap_t *bootstrap = open_bootstrap(1, 2, 30000, 1);
-    if (trv_bootstrap_join(bootstrap, NULL, 0) == TRV_OK)
-        return 1;
-    fprintf(stderr, "%s\n", trv_last_error());
-    return strstr(trv_last_error(), "does not accept connections") ? 0 : 2;
+    const char *const address[] = {"127.0.0.1", "127.0.0.2,10.0.0.1"},
+                      *const sentence[] = {"does not accept connections",
+                                           "is not reached (Network is unreachable); ranks"};
+    for (int i = 0; i < 2; i++) {
+        trv_bootstrap_options_t options = options_of(1, 2, 30000, 0.5);
+        trv_bootstrap_t *bootstrap;
+        options.address = address[i];
+        if (trv_bootstrap_open(&bootstrap, &options) < 0 || trv_bootstrap_join(bootstrap, NULL, 0) == TRV_OK)
+            return 1;
+        fprintf(stderr, "%s\n", trv_last_error());
+        if (!strstr(trv_last_error(), sentence[i]))
+            return 2;
+    }
+    return 0;
 }
 
 static void test_self_connection(void **state)
@@ -326,11 +395,9 @@ static void test_signals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_listen_everywhere),
-        cmocka_unit_test(test_no_files),
-        cmocka_unit_test(test_self_connection),
-        cmocka_unit_test(test_keepalive),
-        cmocka_unit_test(test_fork),
+        cmocka_unit_test(test_listen_everywhere), cmocka_unit_test(test_other_processes),
+        cmocka_unit_test(test_no_files),          cmocka_unit_test(test_self_connection),
+        cmocka_unit_test(test_keepalive),         cmocka_unit_test(test_fork),
         cmocka_unit_test(test_signals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

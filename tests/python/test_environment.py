@@ -1,4 +1,5 @@
 """Optional packages, warnings, processes and libraries: the package works, or one sentence names what is missing."""
+import json
 import multiprocessing
 import os
 import pathlib
@@ -8,6 +9,8 @@ import sys
 import pytest
 
 import trivance as tv
+
+from conftest import TOOL
 
 
 def run(script, *options, without=()):
@@ -31,6 +34,20 @@ def test_without_pandas():
 def test_without_an_optional_package(package, call):
     said = run(f"try:\n    {call}\nexcept tv.UnsupportedError as error:\n    print(error)", without=(package,))
     assert f"needs {package}, which cannot be imported" in said and "\n" not in said
+
+
+def test_without_the_pytorch_backend(tmp_path):
+    """The import states why it was not built and what it needs, as `trivance info` does."""
+    package = pathlib.Path(tv.__file__).parent
+    (tmp_path / "torch.py").symlink_to(package / "torch.py")
+    said = run(f"tv.__path__ = [{str(tmp_path)!r}]\n"
+               "try:\n    import trivance.torch\nexcept ModuleNotFoundError as error:\n    print(error)")
+    facts = {row["name"]: row["value"] for row in json.loads(subprocess.check_output([TOOL, "info", "--format=json"]))}
+    if (package / "torch").is_dir():
+        assert facts["torch"].startswith("for torch ") and "python3-trivance-torch" in said
+    else:
+        assert said == f"trivance.torch, the PyTorch backend, is {facts['torch']}"
+        assert "not built, because " in said and "libtorch-dev" in said
 
 
 def test_progress_without_tqdm():

@@ -334,6 +334,66 @@ KINDS = (all_reduce, all_reduce, all_reduce, all_reduce_coalesced, reduce, reduc
          send_and_receive, at_once, barriers)
 
 
+# ---- Conjugate and negative bit --------------------------------------------------------------------------------------
+FORMS = {"plain": lambda at: at, "conj": torch.conj, "neg": torch._neg_view, "conj neg": lambda at: torch._neg_view(at.conj())}
+
+
+def with_bits(form, value):
+    """Returns a tensor with the values of another one, whose memory has others if the form has bits."""
+    return FORMS[form](FORMS[form](value).resolve_conj().resolve_neg().clone())
+
+
+def calls_with_bits(group, rank, size):
+    """Returns name, call, inputs, results before and after it. Calls the group directly, because functions of PyTorch 1.13
+    view complex tensors as real ones, and refuse those with the conjugate bit."""
+    piece = [[torch.tensor([complex(r + 1, i - 2), complex(-i, r)]) for i in range(size)] for r in range(size)]
+    sent, received, mine = piece[rank], [row[rank] for row in piece], [row[0] for row in piece]
+    none, parts = [torch.zeros(2, dtype=torch.complex64)] * size, [2] * size
+    lists, root, after, before = none if rank == 0 else [], rank == 0, (rank + 1) % size, (rank - 1) % size
+
+    def send_and_receive(i, o):
+        work = [group.send(i, after, 0), group.recv(o, before, 0)]
+        work[0].wait()
+        return work[1]
+
+    return [
+        ("all_reduce", lambda i, o: group.allreduce(o, dist.AllreduceOptions()), [], [mine[rank]], [sum(mine)]),
+        ("all_reduce_coalesced", lambda i, o: group.allreduce_coalesced(o), [], sent[:2],
+         [sum(row[i] for row in piece) for i in range(2)]),
+        ("reduce", lambda i, o: group.reduce(o, dist.ReduceOptions()), [], [mine[rank]], [sum(mine) if root else mine[rank]]),
+        ("reduce_scatter", lambda i, o: group.reduce_scatter(o, [i]), sent, none[:1], [sum(received)]),
+        ("reduce_scatter_tensor", lambda i, o: group._reduce_scatter_base(o[0], i[0]), [torch.cat(sent)], none[:1],
+         [sum(received)]),
+        ("all_gather", lambda i, o: group.allgather([o], i), [mine[rank]], none, mine),
+        ("all_gather_into_tensor", lambda i, o: group._allgather_base(o[0], i[0]), [mine[rank]], [torch.cat(none)],
+         [torch.cat(mine)]),
+        ("all_gather_coalesced", lambda i, o: group.allgather_coalesced([[at] for at in o], i), [mine[rank]], none, mine),
+        ("broadcast", lambda i, o: group.broadcast(o, dist.BroadcastOptions()), [], [mine[rank]], [mine[0]]),
+        ("gather", lambda i, o: group.gather([o] if root else [], i, dist.GatherOptions()), [mine[rank]], lists,
+         mine if root else []),
+        ("scatter", lambda i, o: group.scatter(o, [i] if root else [], dist.ScatterOptions()), sent if root else [],
+         none[:1], [piece[0][rank]]),
+        ("all_to_all", lambda i, o: group.alltoall(o, i, dist.AllToAllOptions()), sent, none, received),
+        ("all_to_all_single", lambda i, o: group.alltoall_base(o[0], i[0], [], []), [torch.cat(sent)], [torch.cat(none)],
+         [torch.cat(received)]),
+        ("all_to_all_single, sizes", lambda i, o: group.alltoall_base(o[0], i[0], parts, parts), [torch.cat(sent)],
+         [torch.cat(none)], [torch.cat(received)]),
+        ("send", send_and_receive, [mine[rank]], none[:1], [mine[before]]),
+    ]
+
+
+def bits(world):
+    """Every collective, with every form of its inputs and of its results."""
+    for name, call, inputs, results, expected in calls_with_bits(world.ours, world.rank, world.size):
+        for form in FORMS:
+            for other in FORMS:
+                given, got = [with_bits(form, at) for at in inputs], [with_bits(other, at) for at in results]
+                call(given, got).wait()
+                assert all(map(torch.equal, got, expected)), f"{name}, {form} to {other}: {got} instead of {expected}"
+                assert all(map(torch.equal, given, inputs)), f"{name}, {form} to {other}: the inputs have changed"
+                assert all(at.is_conj() == ("conj" in other) and at.is_neg() == ("neg" in other) for at in got)
+
+
 # ---- Jobs ------------------------------------------------------------------------------------------------------------
 def ranks_of(world):
     return [dist.get_global_rank(world.ours, r) if world.ours is not dist.group.WORLD else r
@@ -352,6 +412,8 @@ def job(store, name, rank, size, count, with_groups):
                             timeout=datetime.timedelta(seconds=40))
     gloo = dist.new_group(backend="gloo")
     cases(World(dist.group.WORLD, gloo, rank, size), count, size)
+    if size in (2, RANKS):
+        bits(World(dist.group.WORLD, gloo, rank, size))
     if with_groups:
         groups(rank, size, count)
     dist.barrier()

@@ -25,16 +25,19 @@ enum {
     TRV_REASON_MAX = 768,
     TRV_RECORD_BYTES_MAX = 1 << 14,
     TRV_WELCOME_BYTES_MAX = 1 << 22,
-    TRV_GREETING_BYTES_MAX = 900
+    TRV_GREETING_BYTES_MAX = 900,
+    TRV_ADDRESSES_MAX = 512
 };
 
 typedef struct trv_bootstrap trv_bootstrap_t;
 
 typedef struct trv_bootstrap_options {
     int rank, ranks;
-    const char *address;    /* of rank 0: a host name or a numeric address */
+    const char *address;    /* of rank 0: a host name or a numeric address; or all addresses of its host, separated by
+                               commas (trv_host_addresses), which the other ranks try in turn until rank 0 answers */
     int port;               /* of rank 0; there 0 selects a free port */
-    bool listen_everywhere; /* rank 0 listens on all addresses of its host, not only on `address` */
+    bool listen_everywhere; /* rank 0 listens on all addresses of its host, not only on `address`; also if its host
+                               resolves that name to a loopback address for its own name, such as 127.0.1.1 */
     uint8_t secret[TRV_SHA256_BYTES];
     bool relays; /* connected ranks relay the connections of ranks that do not reach rank 0 (relay.c); only if other
                     processes do not know the secret */

@@ -1,9 +1,12 @@
 /*
  * Bootstrap protocol of all ranks except rank 0: a rank attempts to connect until rank 0 listens, and then follows the
- * frames that rank 0 sends.
+ * frames that rank 0 sends. If rank 0 has published several addresses, another process may answer at some of them, of
+ * this host (docker0 has the same address on all hosts) or of another one. The next address is tried unless the process
+ * greets within GREETING_NS and proves within ACCEPTED_NS that it knows the secret.
  */
 #include <ctype.h>
 #include <errno.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <poll.h>
@@ -17,14 +20,17 @@
 #include "bootstrap/one_network.h"
 #include "bootstrap/tcp/files.h"
 #include "bootstrap/tcp/inside.h"
-#include "bootstrap/tcp/interfaces.h"
 
 #define RETRY_NS    50e6
 #define DECISION_NS 500e6
+#define GREETING_NS 3e9
+/* If rank 0 itself takes longer, it regards this rank as dead, because it has received HELLO. */
+#define ACCEPTED_NS 10e9
 /* Time between direct attempts to connect to rank 0, while neighbours are asked for a relay */
 #define DIRECT_NS               1e9
 #define DIRECT_AFTER_TIMEOUT_NS 5e9
-enum { CONNECT_MS = 2000 };
+/* Time for attempts to connect, to all addresses together and at least to each */
+enum { CONNECT_MS = 2000, CONNECT_MS_MIN = 250, ADDRESSES_MAX = 64 };
 
 /* ---- Connecting -------------------------------------------------------------------------------------------------- */
 
@@ -40,7 +46,8 @@ static bool is_self_connected(int fd)
 }
 
 /* local: the address to which the socket is bound; NULL: any. */
-static int address_connect(const struct sockaddr *at, socklen_t at_length, const struct sockaddr_in *local, int *error)
+static int address_connect(const struct sockaddr *at, socklen_t at_length, const struct sockaddr_in *local,
+                           int timeout_ms, int *error)
 {
     socklen_t length = sizeof *error;
     int fd = trv_file_socket(at->sa_family, SOCK_STREAM);
@@ -51,7 +58,7 @@ static int address_connect(const struct sockaddr *at, socklen_t at_length, const
     struct pollfd ready = {.fd = fd, .events = POLLOUT};
     const bool bound = !local || bind(fd, (const struct sockaddr *)local, sizeof *local) == 0;
     *error = bound && connect(fd, at, at_length) == 0 ? 0 : errno;
-    if (*error == EINPROGRESS && poll(&ready, 1, CONNECT_MS) == 1)
+    if (*error == EINPROGRESS && poll(&ready, 1, timeout_ms) == 1)
         getsockopt(fd, SOL_SOCKET, SO_ERROR, error, &length);
     if (*error == 0 && !is_self_connected(fd)) {
         trv_connection_set_options(fd);
@@ -83,31 +90,99 @@ static void unreachable_handle(trv_bootstrap_t *bootstrap, int error)
         bootstrap->connect_ns = trv_now_ns() + (timed_out ? DIRECT_AFTER_TIMEOUT_NS : DIRECT_NS);
 }
 
-/* Resolves the address of rank 0 and tries to connect. Releases the lock meanwhile: name resolution may block. */
-static int server_connect(trv_bootstrap_t *bootstrap)
+typedef struct addresses {
+    struct sockaddr_storage at[ADDRESSES_MAX];
+    socklen_t length[ADDRESSES_MAX];
+    int count;
+} addresses_t;
+
+static void address_add(addresses_t *list, const struct addrinfo *found, unsigned scope)
+{
+    if (list->count == ADDRESSES_MAX)
+        return;
+    struct sockaddr_storage *at = &list->at[list->count];
+    memcpy(at, found->ai_addr, found->ai_addrlen);
+    if (scope > 0)
+        ((struct sockaddr_in6 *)(void *)at)->sin6_scope_id = scope;
+    list->length[list->count++] = found->ai_addrlen;
+}
+
+/* Adds an address. A link-local one without a scope is added for each interface of this host. */
+static void address_add_scopes(addresses_t *list, const struct addrinfo *found)
+{
+    const struct sockaddr_in6 *ipv6 = (const void *)found->ai_addr;
+    struct if_nameindex *interface = NULL;
+    if (found->ai_family != AF_INET6 || ipv6->sin6_scope_id > 0 || !IN6_IS_ADDR_LINKLOCAL(&ipv6->sin6_addr))
+        address_add(list, found, 0);
+    else
+        interface = if_nameindex();
+    for (const struct if_nameindex *at = interface; at && at->if_index > 0; at++)
+        address_add(list, found, at->if_index);
+    if (interface)
+        if_freenameindex(interface);
+}
+
+/* Resolves the addresses of rank 0; false if one cannot be resolved. */
+static bool addresses_resolve(const trv_bootstrap_t *bootstrap, addresses_t *list)
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-    struct addrinfo *found = NULL;
-    char port[16];
-    int error = 0, fd = -1;
-    bool unreachable = true;
+    char port[16], entry[TRV_ADDRESSES_MAX];
     snprintf(port, sizeof port, "%d", bootstrap->port);
-    pthread_mutex_unlock(&bootstrap->lock);
-    int code = getaddrinfo(bootstrap->address, port, &hints, &found);
-    for (const struct addrinfo *at = found; code == 0 && at && fd < 0; at = at->ai_next) {
-        fd = address_connect(at->ai_addr, at->ai_addrlen, NULL, &error);
-        unreachable = unreachable && trv_error_is_unreachable(error);
-    }
-    if (code == 0)
+    list->count = 0;
+    for (const char *at = bootstrap->address; *at; at += strcspn(at, ","), at += *at == ',') {
+        struct addrinfo *found = NULL;
+        snprintf(entry, sizeof entry, "%.*s", (int)strcspn(at, ","), at);
+        if (getaddrinfo(entry, port, &hints, &found) != 0)
+            return false;
+        for (const struct addrinfo *one = found; one; one = one->ai_next)
+            address_add_scopes(list, one);
         freeaddrinfo(found);
+    }
+    return list->count > 0;
+}
+
+/* True if rank 0 has published several addresses, at which it listens already. */
+static bool has_alternatives(const trv_bootstrap_t *bootstrap) { return strchr(bootstrap->address, ',') != NULL; }
+
+/* True if this host has the address. */
+static bool is_own_address(const struct sockaddr_storage *at, socklen_t length)
+{
+    const int fd = trv_file_socket(at->ss_family, SOCK_DGRAM);
+    const bool own = fd >= 0 && (bind(fd, (const struct sockaddr *)at, length) == 0 || errno == EADDRINUSE);
+    trv_file_close(fd);
+    return own;
+}
+
+/* Tries to connect to the addresses of rank 0 in turn, from that after the last process that answered. Releases the
+ * lock meanwhile: name resolution may block. A refused connection shows that rank 0's host is reached, which does not
+ * listen yet, unless this host has the address itself, or rank 0 listened when it published the address. */
+static int server_connect(trv_bootstrap_t *bootstrap)
+{
+    addresses_t list;
+    int error = 0, unreachable = 0, fd = -1, at = bootstrap->skipped;
+    bool refused = false; /* by rank 0's host */
+    pthread_mutex_unlock(&bootstrap->lock);
+    const bool resolved = addresses_resolve(bootstrap, &list);
+    const int share_ms = CONNECT_MS / (list.count > 0 ? list.count : 1);
+    for (at = at < list.count ? at : 0; resolved && at < list.count && fd < 0; at++) {
+        fd = address_connect((const struct sockaddr *)&list.at[at], list.length[at], NULL,
+                             share_ms > CONNECT_MS_MIN ? share_ms : CONNECT_MS_MIN, &error);
+        if (fd >= 0 || (!trv_error_is_unreachable(error) && is_own_address(&list.at[at], list.length[at])))
+            continue;
+        if (!trv_error_is_unreachable(error) && !has_alternatives(bootstrap))
+            refused = true;
+        else if (unreachable != EINPROGRESS)
+            unreachable = error;
+    }
     pthread_mutex_lock(&bootstrap->lock);
+    bootstrap->skipped = fd >= 0 ? at : 0;
     bootstrap->connect_ns = trv_now_ns() + RETRY_NS;
-    if (fd < 0 && code == 0 && unreachable)
-        unreachable_handle(bootstrap, error);
+    if (fd < 0 && unreachable > 0 && !refused)
+        unreachable_handle(bootstrap, unreachable);
     else
         snprintf(bootstrap->connect_error, sizeof bootstrap->connect_error, "%s",
                  fd >= 0     ? ""
-                 : code != 0 ? "has an address that cannot be resolved"
+                 : !resolved ? "has an address that cannot be resolved"
                              : "does not accept connections");
     return fd;
 }
@@ -119,7 +194,7 @@ static int relay_connect(trv_bootstrap_t *bootstrap)
     const struct sockaddr_in at = bootstrap->relay.address, local = bootstrap->relay.local;
     int error = 0;
     pthread_mutex_unlock(&bootstrap->lock);
-    const int fd = address_connect((const struct sockaddr *)&at, sizeof at, &local, &error);
+    const int fd = address_connect((const struct sockaddr *)&at, sizeof at, &local, CONNECT_MS, &error);
     pthread_mutex_lock(&bootstrap->lock);
     bootstrap->connect_ns = trv_now_ns() + RETRY_NS;
     bootstrap->relay.found = fd >= 0;
@@ -134,17 +209,18 @@ static void connection_attempt(trv_bootstrap_t *bootstrap, double now_ns)
 {
     if (now_ns < bootstrap->connect_ns)
         return;
-    struct sockaddr_storage local;
-    socklen_t length = sizeof local;
+    struct sockaddr_storage local, peer;
+    socklen_t length = sizeof local, peer_length = sizeof peer;
     if (!bootstrap->relay.found)
         bootstrap->relay.rank = 0;
     int fd = bootstrap->relay.found ? relay_connect(bootstrap) : server_connect(bootstrap);
     if (fd < 0)
         return;
     if (getsockname(fd, (struct sockaddr *)&local, &length) == 0)
-        getnameinfo((struct sockaddr *)&local, length, bootstrap->local, sizeof bootstrap->local, NULL, 0,
-                    NI_NUMERICHOST);
+        trv_address_text((const struct sockaddr *)&local, bootstrap->local);
     bootstrap->to_rank_0 = trv_connection_create(bootstrap, fd, false);
+    if (bootstrap->to_rank_0 && getpeername(fd, (struct sockaddr *)&peer, &peer_length) == 0)
+        trv_address_text((const struct sockaddr *)&peer, bootstrap->to_rank_0->from);
 }
 
 /* ---- Frames ------------------------------------------------------------------------------------------------------ */
@@ -165,14 +241,31 @@ static void client_fail(trv_bootstrap_t *bootstrap, const char *before, const ch
 static void client_fail_server(trv_bootstrap_t *bootstrap, const char *what, const char *why, size_t bytes)
 {
     char before[TRV_REASON_MAX / 2];
-    snprintf(before, sizeof before, "%s at %.200s, port %d, ", what, bootstrap->address, bootstrap->port);
+    snprintf(before, sizeof before, "%s at %.200s, port %d, ", what,
+             has_alternatives(bootstrap) ? bootstrap->to_rank_0->from : bootstrap->address, bootstrap->port);
     client_fail(bootstrap, before, why, bytes);
+}
+
+/* True if the process that has answered is not rank 0, which may answer at its next address. */
+static bool is_other_process(trv_bootstrap_t *bootstrap, const char *why)
+{
+    if (!has_alternatives(bootstrap) || bootstrap->to_rank_0->link.received > 0)
+        return false;
+    if (bootstrap->refused_count++ == 0)
+        trv_bootstrap_log(bootstrap,
+                          "the process at %s, port %d, is not rank 0 of this job, whose next address is tried: it %s",
+                          bootstrap->to_rank_0->from, bootstrap->port, why);
+    return true;
 }
 
 void trv_client_frame(trv_bootstrap_t *bootstrap, const trv_frame_t *frame)
 {
     trv_link_t *link = &bootstrap->to_rank_0->link;
-    if (frame->type == TRV_FRAME_REFUSED) {
+    if (frame->type == TRV_FRAME_REFUSED && is_other_process(bootstrap, "does not have the secret of this job")) {
+        shutdown(bootstrap->to_rank_0->fd, SHUT_RDWR);
+    } else if (frame->type == TRV_FRAME_ACCEPTED && link->received == 1) {
+        return; /* the deadline of client_step is met */
+    } else if (frame->type == TRV_FRAME_REFUSED) {
         client_fail_server(bootstrap, "rank 0",
                            "rejected this rank as unauthenticated: TRIVANCE_SECRET must be the same on all ranks; "
                            "without it, WORLD_SIZE and the run id must be the same",
@@ -221,7 +314,7 @@ static void client_fail_unreachable(trv_bootstrap_t *bootstrap)
 
 void trv_client_closed(trv_bootstrap_t *bootstrap, bool wrong)
 {
-    if (wrong)
+    if (wrong && !is_other_process(bootstrap, trv_last_error()))
         client_fail_server(bootstrap, "the process", trv_last_error(), TRV_REASON_MAX);
     else if (bootstrap->joined && !bootstrap->all_left && bootstrap->relay.rank > 0)
         client_fail_relayed(bootstrap);
@@ -291,6 +384,10 @@ void trv_client_step(trv_bootstrap_t *bootstrap, double now_ns)
         bootstrap->failure_shared = true;
         return;
     }
+    if (bootstrap->to_rank_0 &&
+        now_ns - bootstrap->to_rank_0->since_ns > (bootstrap->to_rank_0->link.greeted ? ACCEPTED_NS : GREETING_NS) &&
+        is_other_process(bootstrap, "does not answer"))
+        trv_client_closed(bootstrap, false);
     if (!bootstrap->to_rank_0 && !bootstrap->joined && bootstrap->joining)
         connection_attempt(bootstrap, now_ns);
     if (!bootstrap->to_rank_0 || bootstrap->failure_reported)

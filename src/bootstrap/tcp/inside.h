@@ -11,10 +11,11 @@
 
 #include "bootstrap/tcp/link.h"
 #include "bootstrap/tcp/bootstrap.h"
+#include "bootstrap/tcp/interfaces.h"
 #include "bootstrap/tcp/relay_message.h"
 #include "bootstrap/tcp/splice.h"
 
-enum { TRV_NUMERIC_MAX = 80, TRV_RANK_UNKNOWN = -1, TRV_RELAY_LISTENERS_MAX = 64 };
+enum { TRV_RANK_UNKNOWN = -1, TRV_RELAY_LISTENERS_MAX = 64 };
 /* Number of connections of unauthenticated peers that are permitted in addition to one per rank */
 enum { TRV_UNAUTHENTICATED_MORE = 64 };
 
@@ -66,7 +67,7 @@ typedef struct trv_relay {
 
 struct trv_bootstrap {
     trv_bootstrap_options_t options;
-    char address[256], local[TRV_NUMERIC_MAX];
+    char address[TRV_ADDRESSES_MAX], local[TRV_NUMERIC_MAX];
     int port;
     int listener, epoll, wake;
     pthread_t thread;
@@ -96,13 +97,15 @@ struct trv_bootstrap {
     int unauthenticated_count;
     trv_connection_t *to_rank_0; /* other ranks */
     double connect_ns;           /* earliest time of the next attempt to connect */
+    int skipped;                 /* the next attempt skips that many addresses of rank 0, which were tried */
     char connect_error[400];     /* why the last attempt failed, a predicate whose subject is rank 0 */
     trv_relay_t relay;
-    int *relay_rank;    /* rank 0: the rank that relays the connection of each rank; 0: none */
-    int lost_rank;      /* rank 0: the rank whose loss is the reported failure; 0: none */
-    int refused_count;  /* number of unauthenticated peers that were refused */
-    bool accept_failed; /* the last connection could not be accepted */
-    double accept_ns;   /* no connection is accepted before this time; 0: accepting is not suspended */
+    int *relay_rank;     /* rank 0: the rank that relays the connection of each rank; 0: none */
+    int lost_rank;       /* rank 0: the rank whose loss is the reported failure; 0: none */
+    bool local_is_final; /* rank 0: `local` is an address by which another host has connected */
+    int refused_count;   /* number of unauthenticated peers that were refused */
+    bool accept_failed;  /* the last connection could not be accepted */
+    double accept_ns;    /* no connection is accepted before this time; 0: accepting is not suspended */
 };
 
 /* thread.c: the caller holds the lock. */
@@ -126,8 +129,7 @@ bool trv_bootstrap_read_table(trv_bootstrap_t *bootstrap, const void *table, siz
 int trv_server_listen(trv_bootstrap_t *bootstrap);
 void trv_server_accept(trv_bootstrap_t *bootstrap);
 /* Takes over the connection of an unauthenticated peer. */
-void trv_server_take(trv_bootstrap_t *bootstrap, int fd, const struct sockaddr_storage *from, socklen_t length);
-bool trv_address_is_loopback(const char *address);
+void trv_server_take(trv_bootstrap_t *bootstrap, int fd, const struct sockaddr_storage *from);
 void trv_server_frame(trv_bootstrap_t *bootstrap, trv_connection_t *connection, const trv_frame_t *frame);
 /* Handles the end of a connection. wrong: the peer violated the protocol, and the last error describes how. */
 void trv_server_closed(trv_bootstrap_t *bootstrap, trv_connection_t *connection, bool wrong);

@@ -129,7 +129,7 @@ int trv_link_next(trv_link_t *link, trv_frame_t *frame)
     const bool refusal = !link->is_server && link->received == 0 && frame->type == TRV_FRAME_REFUSED;
     if (!right && !refusal)
         return trv_fail(TRV_ERR_INVALID, "does not have the secret of this job");
-    link->received++;
+    link->received += right;
     link->in_done += HEAD_BYTES + frame->bytes + TRV_SHA256_BYTES;
     return 1;
 }

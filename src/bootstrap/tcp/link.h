@@ -25,7 +25,8 @@ enum { TRV_NONCE_BYTES = 16, TRV_HELLO_BYTES_MAX = 1100 };
 
 typedef enum trv_frame_type {
     TRV_FRAME_HELLO = 1, /* r: version, rank, ranks, greeting, relay, address */
-    TRV_FRAME_REFUSED,   /* 0: reason, a text; has no valid code, and is accepted only as the first frame */
+    TRV_FRAME_REFUSED,   /* 0: reason, a text; has no valid code, and is accepted only before any other frame */
+    TRV_FRAME_ACCEPTED,  /* 0: the answer to HELLO, by which rank 0 authenticates itself */
     TRV_FRAME_WELCOME,   /* 0: data that rank 0 broadcasts */
     TRV_FRAME_RECORD,    /* r: record of this rank */
     TRV_FRAME_TABLE,     /* 0: records of all ranks */
@@ -44,7 +45,7 @@ typedef struct trv_link {
     bool is_server; /* this is the end of rank 0 */
     bool greeted;   /* the nonce of the other end has arrived */
     uint8_t secret[TRV_SHA256_BYTES], key[TRV_SHA256_BYTES], nonce[2][TRV_NONCE_BYTES];
-    uint64_t sent, received; /* number of frames */
+    uint64_t sent, received; /* number of frames; received: authenticated ones */
     size_t frame_bytes_max;  /* maximum length of the content of the next frame received */
     uint8_t *in;
     size_t in_used, in_done, in_capacity;

@@ -22,7 +22,6 @@
 
 #include "bootstrap/tcp/files.h"
 #include "bootstrap/tcp/inside.h"
-#include "bootstrap/tcp/interfaces.h"
 
 #define QUERY_NS   100e6
 #define ANSWER_NS  500e6
@@ -187,15 +186,17 @@ void trv_relay_missing(const trv_bootstrap_t *bootstrap, char *text, size_t size
 
 /* ---- A connected rank -------------------------------------------------------------------------------------------- */
 
-/* True if this host has an interface other than that by which it reaches rank 0. */
+/* True if this host has an interface other than that by which it reaches rank 0, or by which rank 0 is reached. */
 static bool has_other_interface(const trv_bootstrap_t *bootstrap)
 {
     trv_host_interface_t interface[TRV_HOST_INTERFACES_MAX];
     const int count = trv_host_interfaces(interface);
+    int others = 0;
     for (int i = 0; i < count; i++)
-        if (interface[i].neighbours.s_addr != INADDR_ANY && strcmp(interface[i].text, bootstrap->local) != 0)
-            return true;
-    return false;
+        others += interface[i].neighbours.s_addr != INADDR_ANY && strcmp(interface[i].text, bootstrap->local) != 0;
+    const bool unknown = bootstrap->options.rank == 0 && bootstrap->options.listen_everywhere &&
+                         bootstrap->connected == 0;
+    return others > unknown;
 }
 
 /* Several ranks on one host, of one or several jobs, may receive queries on the same port. */
@@ -350,7 +351,7 @@ static void listener_accept(trv_bootstrap_t *bootstrap, trv_relay_listener_t *li
     if (ipv4->sin_addr.s_addr != listener->peer.s_addr)
         trv_file_close(file);
     else if (bootstrap->options.rank == 0)
-        trv_server_take(bootstrap, file, &from, length);
+        trv_server_take(bootstrap, file, &from);
     else
         connection_relay(bootstrap, file);
 }
@@ -361,7 +362,7 @@ void trv_relay_step(trv_bootstrap_t *bootstrap, double now_ns)
 {
     trv_relay_t *relay = &bootstrap->relay;
     const trv_connection_t *to_rank_0 = bootstrap->to_rank_0;
-    const bool connected = bootstrap->options.rank == 0 || (to_rank_0 && to_rank_0->link.greeted);
+    const bool connected = bootstrap->options.rank == 0 || (to_rank_0 && to_rank_0->link.received > 0);
     const bool failed = atomic_load(&bootstrap->failed);
     if (failed && relay->splices.count > 0 && relay->failed_ns == 0)
         relay->failed_ns = now_ns;

@@ -17,7 +17,6 @@
 #include "base/error.h"
 #include "bootstrap/tcp/files.h"
 #include "bootstrap/tcp/inside.h"
-#include "bootstrap/tcp/interfaces.h"
 
 #define UNAUTHENTICATED_NS 10e9
 #define ACCEPT_AGAIN_NS    100e6
@@ -26,13 +25,15 @@ enum { BACKLOG = 4096, LOGGED_MAX = 100 };
 
 /* ---- Listening --------------------------------------------------------------------------------------------------- */
 
+/* A socket that is bound to all IPv6 addresses also accepts IPv4 connections. */
 static int listener_open(const struct addrinfo *at)
 {
-    const int one = 1;
+    const int one = 1, zero = 0;
     int fd = trv_file_socket(at->ai_family, SOCK_STREAM);
     if (fd < 0)
         return -1;
     setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &zero, sizeof zero);
     if (bind(fd, at->ai_addr, at->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0)
         return fd;
     trv_file_close(fd);
@@ -43,11 +44,11 @@ static void local_address_find(trv_bootstrap_t *bootstrap, int fd)
 {
     struct sockaddr_storage local;
     socklen_t length = sizeof local;
-    char port[16];
-    if (getsockname(fd, (struct sockaddr *)&local, &length) == 0 &&
-        getnameinfo((struct sockaddr *)&local, length, bootstrap->local, sizeof bootstrap->local, port, sizeof port,
-                    NI_NUMERICHOST | NI_NUMERICSERV) == 0)
-        bootstrap->port = atoi(port);
+    if (getsockname(fd, (struct sockaddr *)&local, &length) != 0)
+        return;
+    trv_address_text((const struct sockaddr *)&local, bootstrap->local);
+    bootstrap->port = ntohs(local.ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)(const void *)&local)->sin6_port
+                                                        : ((const struct sockaddr_in *)(const void *)&local)->sin_port);
 }
 
 static void listener_watch(trv_bootstrap_t *bootstrap, bool watched)
@@ -56,21 +57,54 @@ static void listener_watch(trv_bootstrap_t *bootstrap, bool watched)
     epoll_ctl(bootstrap->epoll, watched ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, bootstrap->listener, &event);
 }
 
+/* The first address of the family on which this rank can listen; -1 and errno if there is none. */
+static int listener_find(const struct addrinfo *found, int family)
+{
+    int fd = -1;
+    for (const struct addrinfo *at = found; at && fd < 0; at = at->ai_next)
+        if (family == AF_UNSPEC || at->ai_family == family)
+            fd = listener_open(at);
+    return fd;
+}
+
+/* True if the address is the own name of this host, for which it has a loopback address of its own in /etc/hosts, such
+ * as 127.0.1.1. Other hosts resolve that name to another address. */
+static bool is_own_name(const char *address, const struct addrinfo *found)
+{
+    char text[TRV_NUMERIC_MAX];
+    trv_address_text(found->ai_addr, text);
+    return trv_address_is_loopback(text) && strcmp(text, address) != 0 && strcmp(text, "127.0.0.1") != 0 &&
+           strcmp(text, "::1") != 0;
+}
+
+static int addresses_find(trv_bootstrap_t *bootstrap, struct addrinfo **found)
+{
+    trv_bootstrap_options_t *options = &bootstrap->options;
+    const struct addrinfo hints = {.ai_flags = AI_PASSIVE, .ai_socktype = SOCK_STREAM};
+    char port[16];
+    snprintf(port, sizeof port, "%d", options->port);
+    const int code = getaddrinfo(options->listen_everywhere ? NULL : bootstrap->address, port, &hints, found);
+    if (code != 0 || options->listen_everywhere || !is_own_name(bootstrap->address, *found))
+        return code;
+    freeaddrinfo(*found);
+    options->listen_everywhere = true;
+    return getaddrinfo(NULL, port, &hints, found);
+}
+
 int trv_server_listen(trv_bootstrap_t *bootstrap)
 {
     const trv_bootstrap_options_t *options = &bootstrap->options;
-    const struct addrinfo hints = {.ai_flags = AI_PASSIVE, .ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
-    char port[16];
-    snprintf(port, sizeof port, "%d", options->port);
-    int code = getaddrinfo(options->listen_everywhere ? NULL : bootstrap->address, port, &hints, &found);
+    const int code = addresses_find(bootstrap, &found);
     if (code != 0)
         return trv_fail(TRV_ERR_ARGUMENT,
                         "rank 0 cannot resolve the address '%s' (%s); expected an address of its host, "
                         "for example MASTER_ADDR=10.0.0.1",
                         bootstrap->address, gai_strerror(code));
-    for (const struct addrinfo *at = found; at && bootstrap->listener < 0; at = at->ai_next)
-        bootstrap->listener = listener_open(at);
+    if (options->listen_everywhere)
+        bootstrap->listener = listener_find(found, AF_INET6);
+    if (bootstrap->listener < 0)
+        bootstrap->listener = listener_find(found, AF_UNSPEC);
     const int error = errno;
     freeaddrinfo(found);
     if (bootstrap->listener < 0)
@@ -125,14 +159,13 @@ static void accept_error(trv_bootstrap_t *bootstrap, int error)
     listener_watch(bootstrap, false);
 }
 
-void trv_server_take(trv_bootstrap_t *bootstrap, int fd, const struct sockaddr_storage *from, socklen_t length)
+void trv_server_take(trv_bootstrap_t *bootstrap, int fd, const struct sockaddr_storage *from)
 {
     trv_connection_set_options(fd);
     trv_connection_t *connection = trv_connection_create(bootstrap, fd, true);
     if (!connection)
         return;
-    getnameinfo((const struct sockaddr *)from, length, connection->from, sizeof connection->from, NULL, 0,
-                NI_NUMERICHOST);
+    trv_address_text((const struct sockaddr *)from, connection->from);
     if (bootstrap->unauthenticated_count >= bootstrap->options.ranks + TRV_UNAUTHENTICATED_MORE)
         unauthenticated_drop(bootstrap, unauthenticated_oldest(bootstrap), false);
     connection->next = bootstrap->unauthenticated;
@@ -150,7 +183,7 @@ void trv_server_accept(trv_bootstrap_t *bootstrap)
         return;
     }
     bootstrap->accept_failed = false;
-    trv_server_take(bootstrap, fd, &from, length);
+    trv_server_take(bootstrap, fd, &from);
 }
 
 /* ---- Frames ------------------------------------------------------------------------------------------------------ */
@@ -166,18 +199,15 @@ static void server_fail(trv_bootstrap_t *bootstrap, const char *format, ...)
     trv_bootstrap_fail_locked(bootstrap, sentence);
 }
 
-bool trv_address_is_loopback(const char *address)
-{
-    return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0;
-}
-
-/* If rank 0 listens on all addresses, its own address is one by which a rank has connected, preferably not a loopback
- * address, because other hosts cannot reach those. */
+/* If rank 0 listens on all addresses, its own address is one by which a rank has connected, preferably from another
+ * host: a connection on this host may use an address that other hosts cannot reach. */
 static void local_address_update(trv_bootstrap_t *bootstrap, const trv_connection_t *connection)
 {
-    if (bootstrap->options.listen_everywhere &&
-        (bootstrap->connected == 0 || trv_address_is_loopback(bootstrap->local)))
-        local_address_find(bootstrap, connection->fd);
+    if (!bootstrap->options.listen_everywhere || bootstrap->local_is_final)
+        return;
+    local_address_find(bootstrap, connection->fd);
+    bootstrap->local_is_final = !trv_address_is_loopback(bootstrap->local) &&
+                                strcmp(bootstrap->local, connection->from) != 0;
 }
 
 static void hello_handle(trv_bootstrap_t *bootstrap, trv_connection_t *connection, const trv_frame_t *frame)
@@ -211,6 +241,9 @@ static void hello_handle(trv_bootstrap_t *bootstrap, trv_connection_t *connectio
         bootstrap->connection[rank] = connection;
         bootstrap->relay_rank[rank] = relay < ranks ? (int)relay : 0;
         bootstrap->connected++;
+        if (trv_link_send(&connection->link, TRV_FRAME_ACCEPTED, NULL, 0) < 0)
+            server_fail(bootstrap, "rank 0 is out of memory");
+        trv_connection_write(bootstrap, connection);
         return;
     }
     trv_link_send(&connection->link, TRV_FRAME_FAIL, bootstrap->reason, strlen(bootstrap->reason));

@@ -20,7 +20,6 @@
 #include "base/thread.h"
 #include "bootstrap/tcp/files.h"
 #include "bootstrap/tcp/inside.h"
-#include "bootstrap/tcp/interfaces.h"
 
 #define GRACE_NS       1e9
 #define CONSEQUENCE_NS 300e6

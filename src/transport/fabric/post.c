@@ -3,8 +3,10 @@
  * yet. A connection is established when the peer makes progress, and a long message is sent when its receiver requests
  * it. Both may happen much later, and messages to other peers do not wait for them.
  */
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -87,13 +89,27 @@ static int peer_interface(const trv_fabric_t *fabric, const trv_fabric_op_t *op)
     return port < 0 ? 0 : op->sends ? peer->map.arrive[port] : peer->map.leave[port];
 }
 
+/* Adds an address of a peer to the address vector of an interface. The scope of a link-local address is the number of
+ * the interface on its own host, and must be that of this interface. */
+static bool address_insert(const trv_interface_t *interface, const trv_peer_t *peer, int there, fi_addr_t *found)
+{
+    struct sockaddr_in6 remote, local;
+    const void *address = peer->address[there];
+    if (interface->info->addr_format == FI_SOCKADDR_IN6 && peer->address_bytes[there] == sizeof remote) {
+        memcpy(&local, interface->address, sizeof local);
+        memcpy(&remote, address, sizeof remote);
+        remote.sin6_scope_id = remote.sin6_scope_id > 0 ? local.sin6_scope_id : 0;
+        address = &remote;
+    }
+    return fi_av_insert(interface->av, address, 1, found, 0, NULL) == 1;
+}
+
 static int find_address(trv_fabric_t *fabric, const trv_fabric_op_t *op, fi_addr_t *address)
 {
     const trv_peer_t *peer = &fabric->peer[op->peer];
     const int there = peer_interface(fabric, op);
     fi_addr_t *found = &peer->av_address[op->interface * peer->interfaces + there];
-    if (*found == FI_ADDR_UNSPEC &&
-        fi_av_insert(fabric->interface[op->interface].av, peer->address[there], 1, found, 0, NULL) != 1) {
+    if (*found == FI_ADDR_UNSPEC && !address_insert(&fabric->interface[op->interface], peer, there, found)) {
         *found = FI_ADDR_UNSPEC;
         return trv_fail(TRV_ERR_TRANSPORT, "libfabric cannot add the address of rank %d to the address vector of %s",
                         op->peer, fabric->interface[op->interface].name);
