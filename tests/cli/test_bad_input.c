@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -75,7 +77,12 @@ static void test_bad_input(void **state)
         {"plan 9 -r x", "from 0 to 8"},
         {"plan 9 -a trivance-l --stream 1", "from 0 to 0"},
         {"plan 9 -b 999T", "; choose a shorter vector"},
-        {"plan --schedule=/dev/null", "/dev/null:1:1: the file is empty; `trivance plan 9 --format=json -o nine.json`"},
+        {"verify --schedule=/dev/zero", "the file '/dev/zero' is a device; expected a regular file or a pipe"},
+        {"simulate 9 --goal=/dev/zero", "the file '/dev/zero' is a device; expected a regular file or a pipe"},
+        {"simulate 9 --network=/dev/zero", "the file '/dev/zero' is a device; expected a regular file or a pipe"},
+        {"sweep /dev/zero", "the file '/dev/zero' is a device; expected a regular file or a pipe"},
+        {"topology /dev/zero", "the file '/dev/zero' is a device; expected a regular file or a pipe"},
+        {"run --rules-file=/dev/zero -- true", "the file '/dev/zero' is a device; expected a regular file or a pipe"},
         {"plan 9 -f pdf", "no format 'pdf'"},
         {"plan 9 -f csv", "--format: there is no format 'csv' for a schedule; expected text, svg or json, for "
                           "example --format=json (csv is for --all-sizes, --why and --nodes)"},
@@ -189,10 +196,24 @@ static void test_bad_input(void **state)
         tool_expect_error(bad[i].line, bad[i].words);
 }
 
+/* A byte order mark does not belong to the text of a file. Files of 2 GiB are refused. */
+static void test_whole_files(void **state)
+{
+    char path[256], line[300];
+    (void)state;
+    snprintf(path, sizeof path, "%s/file", tool_folder());
+    snprintf(line, sizeof line, "plan --schedule=%s", path);
+    tool_write_file(path, "\xef\xbb\xbf", 0600);
+    tool_expect_error(line, "/file:1:1: the file is empty; `trivance plan 9 --format=json -o nine.json`");
+    assert_int_equal(truncate(path, INT64_C(1) << 31), 0);
+    tool_expect_error(line, "/file' is too large: files are read up to 2 GiB");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_whole_files),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

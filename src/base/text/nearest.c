@@ -43,6 +43,6 @@ const char *trv_nearest(const char *text, const char *const *name, int count)
             min = distance;
         }
     }
-    int allowed = (int)strlen(text) / 3 + 1;
+    int allowed = (int)strlen(text) / 3; /* a third of the characters differ at most */
     return best && min <= (allowed < 4 ? allowed : 4) ? best : NULL;
 }
