@@ -168,6 +168,10 @@ static void test_nearest(void **state)
     assert_string_equal(trv_nearest("ben", name, 5), "bench");
     assert_null(trv_nearest("simulate", name, 5));
     assert_null(trv_nearest("", name, 5));
+    static const char *const other[] = {"TORUS", "cut", "output"};
+    assert_string_equal(trv_nearest("TORSU", other, 3), "TORUS");
+    assert_null(trv_nearest("BOGUS", other, 3)); /* two of five characters differ */
+    assert_string_equal(trv_nearest("out", other, 3), "output");
 }
 
 static void test_selection(void **state)
