@@ -15,7 +15,8 @@
 int trv_port_parse(const char *text, int *port)
 {
     if ((text[0] != '+' && text[0] != '-') || text[1] < '0' || text[1] >= '0' + TRV_DIMS_MAX || text[2])
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a port: expected + or - and a dimension from 0 to %d, for example +0", text,
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "'%.40s' is not a port: expected + or - and a dimension from 0 to %d, for example +0", text,
                         TRV_DIMS_MAX - 1);
     *port = trv_port(text[1] - '0', text[0] == '-' ? -1 : 1);
     return TRV_OK;

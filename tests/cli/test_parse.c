@@ -98,7 +98,7 @@ static void test_times_and_rates(void **state)
         const char *text;
         double value;
     } times[] = {{"0ns", 0},  {"100ns", 100}, {"1.5us", 1500}, {"2ms", 2e6},
-                 {"1s", 1e9}, {"3µs", 3000},  {"1e3ns", 1000}};
+                 {"1s", 1e9}, {"3µs", 3000},  {"3μs", 3000},   {"1e3ns", 1000}};
     static const struct {
         const char *text;
         double value;

@@ -65,8 +65,7 @@ static int parse_cut(const char *text, cli_link_t *link)
     const char *part[3];
     const int parts = cli_split(text, copy, 3, part);
     if (parts < 2 || (parts == 3 && strcmp(part[2], "one-way") != 0) || strchr(text, ','))
-        return fail_form(text,
-                         " and a port; expected for example 3:+0, or 3:+0:one-way for one direction only");
+        return fail_form(text, " and a port; expected for example 3:+0, or 3:+0:one-way for one direction only");
     link->both_ways = parts == 2;
     return parse_rank_port(part, &link->slow);
 }
