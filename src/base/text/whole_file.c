@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 
-#define FILE_BYTES_MAX ((size_t)INT_MAX) /* MPI broadcasts the text as so many bytes */
+#define FILE_BYTES_MAX ((size_t)INT_MAX) /* the maximum count of MPI, which broadcasts texts */
 
 static int fail_large(const char *path)
 {
