@@ -235,13 +235,25 @@ def _units(column: Any, begin: int, end: int, everything: Any) -> Any:
     return column[begin:end] if column[begin] >= 0 or end - begin > 1 else everything
 
 
+def _check_units(table: Columns, keys: Sequence[Any], names: Sequence[str]) -> None:
+    """Rows with equal keys list units of one message or reduction, each once; `names` are the columns for the error."""
+    unit = table["unit"]
+    same = np.all([key[1:] == key[:-1] for key in keys], axis=0)
+    for row in np.flatnonzero(same & ((unit[1:] == unit[:-1]) | (unit[1:] < 0) | (unit[:-1] < 0))):
+        place = ", ".join(f"{name} {table[name][row]}" for name in names)
+        raise L.ArgumentError(f"two rows have {place}, unit {unit[row]}; list each unit once" if unit[row] == unit[row + 1] else
+                              f"rows with {place} have single units and unit -1, which means all; leave out either")
+
+
 def _address(units: Any) -> Any:
     return units.ctypes.data_as(c.POINTER(c.c_int64))
 
 
 def _add_messages(schedule: c.c_void_p, m: Columns, everything: Any) -> None:
     start = _starts([m[name] for name in _MESSAGE])
-    part_start = _starts([m[name] for name in (*_MESSAGE, *_PART)])
+    part = [m[name] for name in (*_MESSAGE, *_PART)]
+    _check_units(m, part, _MESSAGE[:4])
+    part_start = _starts(part)
     for begin, end in zip(start[:-1], start[1:]):
         bounds = part_start[np.searchsorted(part_start, begin):np.searchsorted(part_start, end) + 1]
         lists = [_units(m["unit"], first, last, everything) for first, last in zip(bounds[:-1], bounds[1:])]
@@ -252,7 +264,9 @@ def _add_messages(schedule: c.c_void_p, m: Columns, everything: Any) -> None:
 
 
 def _add_combines(schedule: c.c_void_p, k: Columns, everything: Any) -> None:
-    start = _starts([*(k[name] for name in _REDUCTION), *k["sources"].T])
+    keys = [*(k[name] for name in _REDUCTION), *k["sources"].T]
+    _check_units(k, keys, _REDUCTION)
+    start = _starts(keys)
     for begin, end in zip(start[:-1], start[1:]):
         units = _units(k["unit"], begin, end, everything)
         sources = [int(one) for one in k["sources"][begin] if one >= 0]

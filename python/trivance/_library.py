@@ -9,8 +9,9 @@ import ctypes as c
 import importlib
 import os
 import re
+import stat
 from types import SimpleNamespace
-from typing import Any, Callable, ClassVar, Dict, List, NoReturn, Optional, Sequence, Tuple
+from typing import Any, Callable, ClassVar, Dict, List, NoReturn, Optional, Sequence, Tuple, Union
 
 from ._progress import CALLBACK, run
 
@@ -72,6 +73,19 @@ class LibraryError(TrivanceError, ImportError):
 
 _ERRORS = {kind.code: kind for kind in (ArgumentError, UnsupportedError, OutOfMemoryError, InvalidScheduleError,
                                         CancelledError)}
+
+
+def read_text(path: Union[str, "os.PathLike[str]"]) -> str:
+    """The text of a file: as in the C library, a regular file or a pipe, shorter than 2 GiB."""
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        kind = os.fstat(file.fileno()).st_mode
+        if stat.S_ISCHR(kind) or stat.S_ISBLK(kind):
+            raise ArgumentError(f"the file {os.fspath(path)!r} is a device; expected a regular file or a pipe")
+        text = file.read(1 << 31)
+    if len(text) == 1 << 31:
+        raise ArgumentError(f"the file {os.fspath(path)!r} is too large: files are read up to 2 GiB")
+    return text
+
 
 # ---- Structures: trv_slow_link_t of the headers is SlowLink here, with the same declarations (`lambda_` is lambda) -----
 

@@ -96,7 +96,7 @@ def _read(name: str) -> Tuple[Dict[str, Any], Set[str]]:
                               "for example './mine.json'")
     path = pathlib.Path(name) if is_path else _FOLDER / f"{name}.json"
     try:
-        return _parse(path.read_text(encoding="utf-8"))
+        return _parse(L.read_text(path))
     except OSError as error:
         raise L.ArgumentError(f"the file {name!r} cannot be read: {error.strerror}") from None
     except ValueError as error:

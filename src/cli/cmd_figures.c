@@ -52,12 +52,16 @@ const cli_command_t cli_figures_command = {
                 "trivance figures --model=fifo --output ideal-router\n",
 };
 
-/* The package reads the values. */
+/* Reports numbers that are wrong. The package, which takes a second to load, reads the values. */
 static int read_option(void *context, int key)
 {
-    int workers;
+    char item[16];
+    const char *rest = key == OPTION_ONLY ? optarg : NULL;
+    int number, more, rc = key == 'j' ? trv_parse_int(optarg, "--workers", 1, 1024, &number) : TRV_OK;
     (void)context;
-    return key == 'j' ? trv_parse_int(optarg, "--workers", 1, 1024, &workers) : TRV_OK;
+    while (!rc && (more = trv_next_item(&rest, "--only", item, sizeof item)) != 0)
+        rc = more < 0 ? more : trv_parse_int(item, "--only", 6, 35, &number);
+    return rc;
 }
 
 int cli_figures(int argc, char **argv)

@@ -66,6 +66,8 @@ static int option_apply(void *context, int key)
         return trv_fail(TRV_ERR_ARGUMENT, "the address is missing; for example --address=192.0.2.1");
     if (key == OPTION_ADDRESS)
         return options->address = optarg, TRV_OK;
+    if (key == 'n' && strcmp(optarg, "p") == 0)
+        return trv_fail(TRV_ERR_ARGUMENT, "the number of processes is -n N or --ranks=N, not -np N; for example -n 4");
     if (key == 'n')
         return trv_parse_int(optarg, "--ranks", 1, RANKS_MAX, &options->ranks);
     return trv_parse_int(optarg, "the port", 1, 65535, &options->port) == TRV_OK

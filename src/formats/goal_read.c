@@ -124,6 +124,8 @@ static void advance(reader_t *reader)
         }
     } else {
         token->kind = SYMBOL;
+        while (c == '-' && reader->at < reader->end && is_digit(*reader->at))
+            reader->at++;
     }
     token->length = (size_t)(reader->at - token->start);
 }
@@ -234,6 +236,16 @@ static int add_label(reader_t *reader, const token_t *name, uint32_t op)
 
 /* ---- Statements -------------------------------------------------------------------------------------------------- */
 
+/* Reads what a message is matched by: its peer or tag. Other programs write -1 for any. */
+static int read_matched(reader_t *reader, const char *expected, uint64_t max, uint64_t *value)
+{
+    if (is(&reader->token, "-1"))
+        return fail_at(reader, reader->token.line,
+                       "receives from any source or with any tag (-1) are not supported, because the order of arrival "
+                       "would decide which message they take; state the rank and the tag, for example from 3 tag 5");
+    return number(reader, expected, max, value);
+}
+
 /* Reads "send 10b to 3 tag 5 cpu 0 nic 1" after its first word. */
 static int read_message(reader_t *reader, trv_goal_op_t *op)
 {
@@ -245,11 +257,11 @@ static int read_message(reader_t *reader, trv_goal_op_t *op)
     if (!rc)
         rc = send ? expect(reader, "to", "'to'") : expect(reader, "from", "'from'");
     if (!rc)
-        rc = number(reader, "the rank of the peer", (uint64_t)reader->goal->ranks - 1, &value);
+        rc = read_matched(reader, "the rank of the peer", (uint64_t)reader->goal->ranks - 1, &value);
     op->peer = (int)value;
     value = 0;
     if (!rc && accept(reader, "tag"))
-        rc = number(reader, "a tag", UINT32_MAX, &value);
+        rc = read_matched(reader, "a tag", UINT32_MAX, &value);
     op->tag = (uint32_t)value;
     return rc;
 }

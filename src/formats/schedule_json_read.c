@@ -286,6 +286,11 @@ int trv_schedule_file_parse(const char *text, size_t length, const char *name, t
                         "%.200s:1:1: the file is empty; `trivance plan 9 --format=json -o nine.json` writes a schedule",
                         name);
     int rc = trv_json_parse(&reader.json, name, text, length);
+    if (rc && text[0] == '<')
+        rc = trv_fail(rc, "%.200s:1:1: not a schedule but an MSCCL program, which only `trivance verify` reads", name);
+    else if (rc && memmem(text, length, "num_ranks", strlen("num_ranks")))
+        rc = trv_fail(rc, "%.200s:1:1: not a schedule but a GOAL program, which only `trivance simulate --goal` reads",
+                      name);
     json_t *root = reader.json.root;
     if (!rc)
         rc = read_header(&reader, root);

@@ -15,8 +15,9 @@
 int trv_port_parse(const char *text, int *port)
 {
     if ((text[0] != '+' && text[0] != '-') || text[1] < '0' || text[1] >= '0' + TRV_DIMS_MAX || text[2])
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a port: expected + or - and a dimension, for example +0",
-                        text);
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "'%.40s' is not a port: expected + or - and a dimension from 0 to %d, for example +0", text,
+                        TRV_DIMS_MAX - 1);
     *port = trv_port(text[1] - '0', text[0] == '-' ? -1 : 1);
     return TRV_OK;
 }
@@ -64,6 +65,14 @@ int trv_torus_set_lines(trv_torus_t *torus, unsigned lines)
     return TRV_OK;
 }
 
+static int fail_form(const char *text)
+{
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "'%.40s' is not a torus: expected sizes separated by the letter x, with m after the size of a "
+                    "dimension without wrap-around, for example 9, 4x4x4 or 8x8m",
+                    text);
+}
+
 int trv_torus_parse(const char *text, trv_torus_t *torus)
 {
     int size[TRV_DIMS_MAX];
@@ -72,8 +81,7 @@ int trv_torus_parse(const char *text, trv_torus_t *torus)
     const char *p = text;
     for (;;) {
         if (!isdigit((unsigned char)*p))
-            return trv_fail(TRV_ERR_ARGUMENT,
-                            "'%.40s' is not a torus: expected sizes separated by x, for example 9 or 4x4x4", text);
+            return fail_form(text);
         long long value = 0;
         for (; isdigit((unsigned char)*p); p++) {
             value = value * 10 + (*p - '0');
@@ -97,10 +105,7 @@ int trv_torus_parse(const char *text, trv_torus_t *torus)
             return rc ? rc : trv_torus_set_lines(torus, lines);
         }
         if (*p != 'x' && *p != 'X')
-            return trv_fail(TRV_ERR_ARGUMENT,
-                            "'%.40s' is not a torus: expected sizes separated by x, with m after the size of a "
-                            "dimension without wrap-around, for example 9, 4x4x4 or 8x8m",
-                            text);
+            return fail_form(text);
         p++;
     }
 }

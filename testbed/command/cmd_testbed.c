@@ -267,7 +267,9 @@ static int down(int argc, char **argv)
     if (code >= 0)
         return code;
     if (optind < argc)
-        return cli_bad(argv[0], "unexpected argument '%.40s'", argv[optind]);
+        return cli_bad(argv[0],
+                       "unexpected argument '%.40s'; the testbed has no name, for example `trivance testbed down`",
+                       argv[optind]);
     if (trv_testbed_down(&nodes) < 0)
         return cli_bad_last(argv[0]);
     puts(nodes ? "The testbed is removed." : "There was no testbed.");

@@ -5,6 +5,8 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -45,8 +47,6 @@ static void test_bad_input(void **state)
         {"plan 9 -a trivance:3", "trivance takes no parameters"},
         {"plan 9 -a zzzzzz", "there is no algorithm 'zzzzzz'"},
         {"plan 9 -a ", "needs a value"},
-        {"plan 3x", "is not a torus"},
-        {"plan x3", "is not a torus"},
         {"plan 3x0", "size 0"},
         {"plan 0x4", "size 0"},
         {"plan -9", "no option"},
@@ -75,7 +75,12 @@ static void test_bad_input(void **state)
         {"plan 9 -r x", "from 0 to 8"},
         {"plan 9 -a trivance-l --stream 1", "from 0 to 0"},
         {"plan 9 -b 999T", "; choose a shorter vector"},
-        {"plan --schedule=/dev/null", "/dev/null:1:1: the file is empty; `trivance plan 9 --format=json -o nine.json`"},
+        {"verify --schedule=/dev/zero", "the file '/dev/zero' is a device; expected a regular file or a pipe"},
+        {"simulate 9 --goal=/dev/zero", "the file '/dev/zero' is a device; expected a regular file or a pipe"},
+        {"simulate 9 --network=/dev/zero", "the file '/dev/zero' is a device; expected a regular file or a pipe"},
+        {"sweep /dev/zero", "the file '/dev/zero' is a device; expected a regular file or a pipe"},
+        {"topology /dev/zero", "the file '/dev/zero' is a device; expected a regular file or a pipe"},
+        {"run --rules-file=/dev/zero -- true", "the file '/dev/zero' is a device; expected a regular file or a pipe"},
         {"plan 9 -f pdf", "no format 'pdf'"},
         {"plan 9 -f csv", "--format: there is no format 'csv' for a schedule; expected text, svg or json, for "
                           "example --format=json (csv is for --all-sizes, --why and --nodes)"},
@@ -181,6 +186,18 @@ static void test_bad_input(void **state)
         {"bench", "mpirun -n 9 trivance bench"},
         {"bench --torus 3x3", "an MPI launcher is required"},
         {"tune", "mpirun -n 9 trivance tune"},
+        {"version 3", "unexpected argument '3' after version; leave it out"},
+        {"plan 9 64K", "'64K' is not a torus; the size of a vector is given as --bytes=64K"},
+        {"verify 9 -a hybrid:3,3", "there is no algorithm '3': commas separate algorithms; numbers that belong to one"},
+        {"simulate --goal=-", "--goal requires a torus, for example `trivance simulate 3x3 --goal=FILE`"},
+        {"launch -np 4 true", "the number of processes is -n N or --ranks=N, not -np N; for example -n 4"},
+        {"testbed down 3", "unexpected argument '3'; the testbed has no name, for example `trivance testbed down`"},
+        {"figures --only 6,99", "--only: '99' is not a whole number from 6 to 35; for example --only=6"},
+        {"plan 3x", "expected sizes separated by the letter x, with m after the size of a dimension without"},
+        {"plan x3", "expected sizes separated by the letter x, with m after the size of a dimension without"},
+        {"simulate 9 --cut=3:+0,6:+0", "--cut: '3:+0,6:+0' lists several links; give the option once for each"},
+        {"plan 9 --slow-link=3:+0:2x,6:+0:2x", "--slow-link: '3:+0:2x,6:+0:2x' lists several links; give the option"},
+        {"plan 9 --cut=3:+9", "'+9' is not a port: expected + or - and a dimension from 0 to 7, for example +0"},
         {"info 9", "unexpected argument '9': info takes only options"},
         {"info --format=xml", "no format 'xml'"},
     };
@@ -189,10 +206,24 @@ static void test_bad_input(void **state)
         tool_expect_error(bad[i].line, bad[i].words);
 }
 
+/* A byte order mark does not belong to the text of a file. Files of 2 GiB are refused. */
+static void test_whole_files(void **state)
+{
+    char path[256], line[300];
+    (void)state;
+    snprintf(path, sizeof path, "%s/file", tool_folder());
+    snprintf(line, sizeof line, "plan --schedule=%s", path);
+    tool_write_file(path, "\xef\xbb\xbf", 0600);
+    tool_expect_error(line, "/file:1:1: the file is empty; `trivance plan 9 --format=json -o nine.json`");
+    assert_int_equal(truncate(path, INT64_C(1) << 31), 0);
+    tool_expect_error(line, "/file' is too large: files are read up to 2 GiB");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_whole_files),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

@@ -131,7 +131,7 @@ static void test_bad_lists(void **state)
         {"plan 4x4 --nodes 0-3 --why", "--nodes selects plans for some nodes of a torus; leave out --why"},
         {"plan 4x4 --nodes 0-3 -a ring", "--nodes selects plans for some nodes of a torus; leave out "
                                          "--algorithm, for example `trivance plan 8x8 --nodes=0-9`"},
-        {"plan --nodes 0-3", "give the torus, for example `trivance plan 8x8 --nodes=0-9`"},
+        {"plan --nodes 0-3", "--nodes requires a torus, for example `trivance plan 8x8 --nodes=0-9`"},
     };
     (void)state;
     /* The middle node of the line sends little, but others send along half of it; simulating this took minutes. */

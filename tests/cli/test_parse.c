@@ -98,7 +98,7 @@ static void test_times_and_rates(void **state)
         const char *text;
         double value;
     } times[] = {{"0ns", 0},  {"100ns", 100}, {"1.5us", 1500}, {"2ms", 2e6},
-                 {"1s", 1e9}, {"3µs", 3000},  {"1e3ns", 1000}};
+                 {"1s", 1e9}, {"3µs", 3000},  {"3μs", 3000},   {"1e3ns", 1000}};
     static const struct {
         const char *text;
         double value;
@@ -168,6 +168,10 @@ static void test_nearest(void **state)
     assert_string_equal(trv_nearest("ben", name, 5), "bench");
     assert_null(trv_nearest("simulate", name, 5));
     assert_null(trv_nearest("", name, 5));
+    static const char *const other[] = {"TORUS", "cut", "output"};
+    assert_string_equal(trv_nearest("TORSU", other, 3), "TORUS");
+    assert_null(trv_nearest("BOGUS", other, 3)); /* two of five characters differ */
+    assert_string_equal(trv_nearest("out", other, 3), "output");
 }
 
 static void test_selection(void **state)

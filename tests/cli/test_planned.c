@@ -376,7 +376,7 @@ static void test_bad_input(void **state)
         {"plan 8x8 --why -f svg", "--format: there is no format 'svg' for this table; expected table, json or csv"},
         {"plan 8x8 9 --why", "more than one torus"},
         {"plan 99999999", "a dimension of 99999999 ranks is too long for the planner"},
-        {"plan --why", "give the torus, for example `trivance plan 8x8 --why"},
+        {"plan --why", "--why requires a torus, for example `trivance plan 8x8 --why"},
         {"plan --schedule=x.json --consistent", "a schedule file specifies its own torus and messages"},
         {"plan 8x8 --consistent -a swing", "constrain the planner; leave them out for a named algorithm"},
         {"plan 8x8 --messages-per-port=0", "from 1 to"},

@@ -29,8 +29,9 @@ run TRIVANCE_FALLBACK=silent -- "$program" "$work"
 good "rules"
 
 run TRIVANCE_DEBUG=info TRIVANCE_TORUS=2x2 TRIVANCE_TUNE='allreduce:0-64:@mpi' TRIVANCE_ALPHA=1s TRIVANCE_ALGORTHM=x \
-    -- "$program" calls
-good "info"
+    TRIVANCE_DEBUG_FILE="$work/none/log.%p" -- "$program" calls
+good "info, and files that cannot be written"
+lines 1 'TRIVANCE_DEBUG_FILE: the file .*/none/log\.[0-9]+. cannot be written'
 lines 1 '^trivance: comm 1 \(4 ranks, 2x2\), allreduce up to 4 KiB, float sum: [a-z0-9:/-]+ \(planned: .*; a tie with [^ ]+ in time and steps'
 lines 1 '^trivance: comm 1 .* allreduce up to 8 B, float sum: mpi \(a rule of TRIVANCE_TUNE selects the'
 lines 1 '^trivance:   allreduce +[a-z0-9:/-]+ +4 +16000 +-$'

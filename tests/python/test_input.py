@@ -151,6 +151,18 @@ def test_wrong_input(what):
     assert isinstance(error.value, (tv.ArgumentError, tv.UnsupportedError, tv.InvalidScheduleError))
 
 
+def test_repeated_rows():
+    """An error about rows that repeat a unit names the rows."""
+    twice = {"step": [0, 0, 0], "src": [0, 2, 0], "dst": [1, 1, 1]}
+    for messages, combines, words in (
+            (twice, None, "two rows have stream 0, step 0, src 0, dst 1, unit -1; list each unit once"),
+            ({**twice, "unit": [2, 1, 2]}, None, "two rows have stream 0, step 0, src 0, dst 1, unit 2; list each unit once"),
+            ({**twice, "unit": [2, 1, -1], "to_reg": [0, 0, 0]}, None, "rows with .* dst 1 have single units and unit -1"),
+            (RING, {"step": [0, 0], "rank": [3, 3], "sources": [[0, 1], [0, 1]]}, "two rows have .* rank 3, dst 0, unit -1")):
+        with pytest.raises(tv.ArgumentError, match=words):
+            tv.Schedule.from_messages("9", messages, combines)
+
+
 def test_inconsistent_messages_have_a_fault_in_words():
     ring = {"step": [0] * 3, "src": [0, 1, 2], "dst": [1, 2, 0]}
     proof = tv.Schedule.from_messages("3", ring).verify()

@@ -38,11 +38,13 @@ def test_invalid_rows(tmp_path):
         path.write_text(text)
         if words:
             with pytest.raises(ValueError, match=words):
-                list(rows.read(open(path, encoding="utf-8")))
+                list(rows.read(path))
         else:
-            assert len(list(rows.read(open(path, encoding="utf-8")))) == text.count("\n") - 1
+            assert len(list(rows.read(path))) == text.count("\n") - 1
     assert subprocess.run([sys.executable, "-m", "trivance.validation", "--data", str(path)], stderr=subprocess.PIPE,
                           check=False).returncode == 2
+    with pytest.raises(tv.ArgumentError, match="'/dev/zero' is a device; expected a regular file or a pipe"):
+        list(rows.read("/dev/zero"))
 
 
 def test_schedules():
@@ -141,7 +143,8 @@ def test_profiles(tmp_path):
     assert tv.Network.from_profile("8x8", str(own)) == tv.Network(
         "8x8", gamma="0.5ns", gamma_per_stream=True, forwarding=False, jitter=0.1, shared_paths=(0, 1))
     for name, text in (("tofu", "expected one of paper, tofu-d-fjmpi, tofu-d"), (3, "the network is 3"),
-                       (str(tmp_path / "none.json"), "cannot be read: No such file"), (str(tmp_path) + "/", "cannot be read")):
+                       (str(tmp_path / "none.json"), "cannot be read: No such file"), (str(tmp_path) + "/", "cannot be read"),
+                       ("/dev/zero", "'/dev/zero' is a device; expected a regular file or a pipe")):
         with pytest.raises(tv.ArgumentError, match=text):
             tv.Network.from_profile("8", name)
     for whole, text in (("{}", 'expected "format"'), ("[]", 'expected "format"'), ("{", "line 1"), ("[" * 100000, "nested too deeply"),
@@ -166,5 +169,5 @@ def test_profiles(tmp_path):
         own.write_text(f'{{"format": "trivance-network-1", "title": "own", "parameters": {{{parameters}}}}}')
         with pytest.raises(tv.ArgumentError, match=text):
             tv.Network.from_profile("8", str(own))
-    own.write_text('{"format": "trivance-network-1", "parameters": {"seed": {"value": "4", "source": "x"}}}')
+    own.write_text('\ufeff{"format": "trivance-network-1", "parameters": {"seed": {"value": "4", "source": "x"}}}')  # with a mark
     assert tv.Network.from_profile("8", str(own)) == tv.Network("8", seed=4)

@@ -28,7 +28,7 @@ BAD = 2
 def _numbers(text: str) -> set[int]:
     numbers = set()
     for item in text.split(","):
-        if not item.isdecimal() or not FIRST <= int(item) <= LAST:
+        if not item.isdecimal() or len(item) > 4 or not FIRST <= int(item) <= LAST:
             raise argparse.ArgumentTypeError(f"there is no figure {item[:40] or '(empty)'}; figures are {FIRST} to "
                                              f"{LAST}, for example --only=6,8")
         numbers.add(int(item))
@@ -88,7 +88,7 @@ def prepare_folder(folder: str) -> None:
     try:
         os.makedirs(os.path.join(folder, "figures"), exist_ok=True)
     except OSError as error:
-        raise trivance.ArgumentError(f"the folder '{folder}' cannot be made or written: {error.strerror}") from error
+        raise trivance.ArgumentError(f"the folder '{folder[:200]}' cannot be made or written: {error.strerror}") from error
 
 
 def write_all(result: Result, rows: list[dict[str, Any]], folder: str) -> None:

@@ -27,9 +27,8 @@ def _read(options: argparse.Namespace) -> list[rows.Row]:
     from .. import Torus
     if options.library not in (None, *rows.PROFILES):
         raise ValueError(f"there is no library {options.library!r}; expected {' or '.join(rows.PROFILES)}")
-    stream = open(options.data, encoding="utf-8", newline="") if options.data else None
-    chosen = [row for row in rows.read(stream) if options.library in (None, row.library) and rows.schedule_of(row)
-              and Torus(row.shape).size <= options.ranks]
+    chosen = [row for row in rows.read(options.data or rows.DATA)
+              if options.library in (None, row.library) and rows.schedule_of(row) and Torus(row.shape).size <= options.ranks]
     if not chosen:
         raise ValueError("no row remains that is predicted; the smallest shape has 8 ranks, for example --ranks=64")
     return chosen

@@ -3,11 +3,14 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import io
 import math
+import os
 import pathlib
-from typing import Dict, Iterator, List, Optional, TextIO, Tuple
+from typing import Dict, Iterator, List, Optional, Tuple, Union
 
 from .. import ArgumentError, Torus
+from .._library import read_text
 
 COLUMNS = ("collective", "torus", "library", "algorithm", "ports", "segment_bytes", "bytes", "median_us", "p10_us", "p90_us")
 DATA = pathlib.Path(__file__).parent / "fugaku.csv"
@@ -113,18 +116,17 @@ def _parse(line: Dict[str, str]) -> Row:
     return row
 
 
-def read(stream: Optional[TextIO] = None) -> Iterator[Row]:
+def read(path: Union[str, "os.PathLike[str]"] = DATA) -> Iterator[Row]:
     """The rows without segments, of the file that comes with the package or of one with the same columns."""
-    with stream or open(DATA, encoding="utf-8", newline="") as lines:
-        reader = csv.DictReader(lines, strict=True)
-        try:
-            missing = [column for column in COLUMNS if column not in (reader.fieldnames or ())]
-            if missing:
-                raise ValueError(f"the columns are {','.join(COLUMNS)}; {missing[0]} is missing")
-            for line in reader:
-                if None in line or None in line.values():
-                    raise ValueError("its number of columns is another one")
-                if line["segment_bytes"] in ("", "0"):
-                    yield _parse(line)
-        except (ArgumentError, TypeError, ValueError, csv.Error) as error:
-            raise ValueError(f"{lines.name}:{reader.line_num}: this is not a measurement as in fugaku.csv: {error}") from None
+    reader = csv.DictReader(io.StringIO(read_text(path), newline=""), strict=True)
+    try:
+        missing = [column for column in COLUMNS if column not in (reader.fieldnames or ())]
+        if missing:
+            raise ValueError(f"the columns are {','.join(COLUMNS)}; {missing[0]} is missing")
+        for line in reader:
+            if None in line or None in line.values():
+                raise ValueError("its number of columns is another one")
+            if line["segment_bytes"] in ("", "0"):
+                yield _parse(line)
+    except (ArgumentError, TypeError, ValueError, csv.Error) as error:
+        raise ValueError(f"{path}:{reader.line_num}: this is not a measurement as in fugaku.csv: {error}") from None

@@ -35,14 +35,13 @@ const char *trv_nearest(const char *text, const char *const *name, int count)
     int min = 0;
     for (int i = 0; i < count; i++) {
         int distance = edit_distance(text, name[i]);
-        /* A prefix of a name has distance 1 from it. */
         if (strlen(text) >= 2 && strncmp(text, name[i], strlen(text)) == 0)
-            distance = 1;
+            distance = 0; /* a prefix is nearer than any other text */
         if (!best || distance < min) {
             best = name[i];
             min = distance;
         }
     }
-    int allowed = (int)strlen(text) / 3 + 1;
+    int allowed = (int)strlen(text) / 3; /* a third of the characters differ at most */
     return best && min <= (allowed < 4 ? allowed : 4) ? best : NULL;
 }

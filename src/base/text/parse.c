@@ -150,7 +150,7 @@ static int read_quantity(const char *text, const unit_t *unit, int units, double
 
 static int read_time(const char *text, double max_ns, const char *max_text, double *time_ns)
 {
-    static const unit_t unit[] = {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}};
+    static const unit_t unit[] = {{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"μs", 1e3}, {"ms", 1e6}, {"s", 1e9}};
     double value;
     if (!read_quantity(text, unit, sizeof unit / sizeof unit[0], &value) || value > max_ns)
         return trv_fail(TRV_ERR_ARGUMENT,

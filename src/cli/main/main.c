@@ -91,7 +91,7 @@ int main(int argc, char **argv)
     }
     if (is_help)
         name = argv[2];
-    const bool is_version = strcmp(name, "-V") == 0 || strcmp(name, "--version") == 0;
+    const bool is_version = strcmp(name, "-V") == 0 || strcmp(name, "--version") == 0 || strcmp(name, "version") == 0;
     const int words = is_help ? 3 : 2;
     if ((is_help || is_version) && argc > words)
         return cli_bad(NULL, "unexpected argument '%.40s' after %s; leave it out", argv[words], argv[words - 1]);

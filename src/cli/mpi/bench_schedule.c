@@ -2,7 +2,6 @@
  * A schedule from the user's file. Rank 0 reads it, because the file need not exist on every node, and broadcasts it.
  * The schedule is verified before it is executed: an incorrect one would produce wrong results or deadlock.
  */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -12,21 +11,6 @@
 #include "cli/mpi/bench.h"
 #include "cli/mpi/polled.h"
 #include "cli/shared/input.h"
-
-/* Reads the file's text. Returns its length, or -1 after trv_fail. */
-static int file_read(const char *path, char **text)
-{
-    const char *name;
-    size_t length = 0;
-    if (trv_whole_file_read(path, &name, text, &length) < 0)
-        return -1;
-    if (length < INT_MAX)
-        return (int)length;
-    free(*text);
-    *text = NULL;
-    trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' has more than 2 GiB", name);
-    return -1;
-}
 
 static void schedule_warn(void *context, const char *sentence)
 {
@@ -38,10 +22,12 @@ int bench_schedule_load(const char *path, MPI_Comm comm, trv_schedule_t **schedu
 {
     int rank = 0, length = -1;
     char *text = NULL;
+    const char *name;
+    size_t bytes = 0;
     *schedule = NULL;
     PMPI_Comm_rank(comm, &rank);
-    if (rank == 0)
-        length = file_read(path, &text);
+    if (rank == 0 && trv_whole_file_read(path, &name, &text, &bytes) == TRV_OK)
+        length = (int)bytes;
     if (polled_broadcast(comm, &length, sizeof length) < 0)
         length = -1;
     if (length < 0)

@@ -266,7 +266,7 @@ static int check_mode(const cli_command_t *command, const parser_t *parser, bool
         return cli_bad(command->name, "%s is valid only with %s; leave it out or add that", given, modes);
     if (has_arguments || !mode_takes_arguments(mode) || list_has_word(mode->reads, "[FILE]"))
         return -1;
-    return mode->option ? cli_bad(command->name, "%s; give the %s, for example `trivance %s %s`", mode->about, noun,
+    return mode->option ? cli_bad(command->name, "--%s requires a %s, for example `trivance %s %s`", mode->option, noun,
                                   command->name, mode->example)
                         : cli_bad(command->name, "give a %s or %s, for example `trivance %s %s`", noun, modes,
                                   command->name, mode->example);

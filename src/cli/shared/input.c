@@ -23,6 +23,13 @@ static bool is_file(const char *text)
            (stat(text, &status) == 0 && S_ISREG(status.st_mode));
 }
 
+/* Whether an argument looks like a number of bytes, such as 64K. */
+static bool is_bytes(const char *text)
+{
+    const size_t digits = strspn(text, "0123456789");
+    return digits > 0 && text[digits] && strchr("BkKMGT", text[digits]);
+}
+
 int cli_read_tori(int argc, char **argv, int first, cli_tori_t *tori)
 {
     tori->count = 0;
@@ -37,6 +44,9 @@ int cli_read_tori(int argc, char **argv, int first, cli_tori_t *tori)
             if (rc && is_file(argv[i]))
                 return trv_fail(rc, "'%.200s' is not a torus; a schedule in a file is given as --schedule=%.200s",
                                 argv[i], argv[i]);
+            if (rc && is_bytes(argv[i]))
+                return trv_fail(rc, "'%.40s' is not a torus; the size of a vector is given as --bytes=%.40s", argv[i],
+                                argv[i]);
             if (rc)
                 return rc;
             tori->count++;

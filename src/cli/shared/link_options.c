@@ -31,6 +31,13 @@ int cli_split(const char *text, char copy[64], int capacity, const char **part)
     return found;
 }
 
+static int fail_form(const char *text, const char *expected)
+{
+    if (strchr(text, ','))
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.60s' lists several links; give the option once for each", text);
+    return trv_fail(TRV_ERR_ARGUMENT, "'%.60s' is not a rank%s", text, expected);
+}
+
 static int parse_rank_port(const char *const part[2], trv_slow_link_t *slow)
 {
     slow->factor = INFINITY;
@@ -46,9 +53,8 @@ static int parse_slow_link(const char *text, trv_slow_link_t *slow)
 {
     char copy[64];
     const char *part[3];
-    if (cli_split(text, copy, 3, part) != 3)
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "'%.60s' is not a rank, a port and a factor (or down), for example 0:+1:4x or 0:+1:down", text);
+    if (cli_split(text, copy, 3, part) != 3 || strchr(text, ','))
+        return fail_form(text, ", a port and a factor (or down), for example 0:+1:4x or 0:+1:down");
     int rc = parse_rank_port(part, slow);
     return rc || strcmp(part[2], "down") == 0 ? rc : trv_parse_factor(part[2], &slow->factor);
 }
@@ -58,11 +64,8 @@ static int parse_cut(const char *text, cli_link_t *link)
     char copy[64];
     const char *part[3];
     const int parts = cli_split(text, copy, 3, part);
-    if (parts < 2 || (parts == 3 && strcmp(part[2], "one-way") != 0))
-        return trv_fail(
-            TRV_ERR_ARGUMENT,
-            "'%.60s' is not a rank and a port; expected for example 3:+0, or 3:+0:one-way for one direction only",
-            text);
+    if (parts < 2 || (parts == 3 && strcmp(part[2], "one-way") != 0) || strchr(text, ','))
+        return fail_form(text, " and a port; expected for example 3:+0, or 3:+0:one-way for one direction only");
     link->both_ways = parts == 2;
     return parse_rank_port(part, &link->slow);
 }

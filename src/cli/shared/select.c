@@ -3,6 +3,7 @@
  */
 #include "cli/shared/select.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,6 +58,11 @@ static int report_unknown(const char *text)
                 TRV_ERR_ARGUMENT,
                 "%.40s takes no parameters; only algorithms of `trivance list` have parameters, for example hybrid:9",
                 text);
+    if (isdigit((unsigned char)text[0]))
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "there is no algorithm '%.40s': commas separate algorithms; numbers that belong to one are "
+                        "separated as in hybrid:3x3",
+                        text);
     const char *nearest = trv_nearest(text, name, count);
     if (nearest)
         return trv_fail(TRV_ERR_ARGUMENT, "there is no algorithm '%.40s'; did you mean %s? `trivance list` shows all",

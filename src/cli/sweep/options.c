@@ -61,7 +61,7 @@ const cli_command_t cli_sweep_command = {
     .notes = "Entries of numbers may be ranges: 1K:64M is 1K, 2K, 4K … 64M; 1K:64M:x4 multiplies by 4, and "
              "1us:3us:+500ns adds 500 ns. FILE.json is an object with the names of these options as keys, and strings, "
              "numbers or lists of these as values; an option replaces its key, and an option that is given again "
-             "extends its list. slow-rank, slow-link and cut may be none.",
+             "extends its list. slow-rank, slow-link and cut may be none; each entry of them is a network of its own.",
     .examples = "trivance sweep --torus=8,8x8 --bytes=1K:64M:x4 --bandwidth=200Gb/s,800Gb/s -o out.csv\n"
                 "trivance sweep grid.json --model=dateline -o out.jsonl\n"
                 "trivance sweep --torus=8x8 --bytes=1K:64M -o plotted.csv --plot=plotted.svg\n"

@@ -48,10 +48,6 @@ static void file_text_read(file_text_t *file_text, const char *path)
     const char *name;
     size_t length = 0;
     file_text->code = trv_whole_file_read(path, &name, &file_text->text, &length);
-    if (file_text->code == TRV_OK && length > INT_MAX) {
-        free(file_text->text);
-        file_text->code = trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' is larger than 2 GiB", name);
-    }
     if (file_text->code < 0) {
         file_text->text = strdup(trv_last_error());
         length = file_text->text ? strlen(file_text->text) : 0;

@@ -22,7 +22,7 @@
 #define LOGGED_MAX     4096 /* different lines; later lines cannot be compared and are not logged */
 
 static _Atomic(const trv_settings_t *) settings; /* NULL until they are read */
-static bool file_per_process;                    /* valid when `settings` is set */
+static atomic_bool file_per_process;             /* valid when `settings` is set; unset if it cannot be written */
 static atomic_bool strict;                       /* TRIVANCE_FALLBACK=error on any rank */
 static FILE *out;
 static bool (*alias_of)(const char *variable, char name[TRV_MPI_ALIAS_MAX]); /* NULL: none */
@@ -56,7 +56,18 @@ static void expand(const char *pattern, char *name, size_t size)
     name[used] = '\0';
 }
 
-/* Called for the first line, so that a process that logs nothing creates no file. */
+/* Whether this process is the first one of its host, as far as the launcher states it. */
+static bool is_first_of_host(void)
+{
+    static const char *const variable[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"};
+    const char *rank = NULL;
+    for (size_t i = 0; i < sizeof variable / sizeof variable[0] && !rank; i++)
+        rank = getenv(variable[i]);
+    return !rank || strcmp(rank, "0") == 0;
+}
+
+/* Called for the first line, so that a process that logs nothing creates no file. If files cannot be written, only rank
+ * 0 logs, and each host reports the reason once. */
 static void open_output(void)
 {
     char name[4096];
@@ -66,20 +77,23 @@ static void open_output(void)
         return;
     expand(current->debug_file, name, sizeof name);
     FILE *file = fopen(name, "a");
-    if (file)
+    if (file) {
         out = file;
-    else
+        return;
+    }
+    if (is_first_of_host())
         fprintf(stderr,
-                "trivance: warning: TRIVANCE_DEBUG_FILE: the file '%.200s' cannot be written (%s); the log is written "
-                "to stderr\n",
+                "trivance: warning: TRIVANCE_DEBUG_FILE: the file '%.200s' cannot be written (%s); rank 0 logs to "
+                "stderr\n",
                 name, strerror(errno));
+    atomic_store(&file_per_process, false);
 }
 
 void trv_mpi_log_set_alias(bool (*alias)(const char *variable, char name[TRV_MPI_ALIAS_MAX])) { alias_of = alias; }
 
 void trv_mpi_log_begin(const trv_settings_t *new_settings)
 {
-    file_per_process = new_settings->debug_file && strstr(new_settings->debug_file, "%p");
+    atomic_store(&file_per_process, new_settings->debug_file && strstr(new_settings->debug_file, "%p"));
     atomic_store(&settings, new_settings);
 }
 
@@ -108,7 +122,11 @@ int trv_mpi_log_rank(void)
 
 bool trv_mpi_log_enabled(trv_debug_t level, int rank)
 {
-    return trv_mpi_log_settings()->debug >= (int)level && (rank == 0 || file_per_process);
+    if (trv_mpi_log_settings()->debug < (int)level)
+        return false;
+    if (rank != 0 && atomic_load(&file_per_process))
+        pthread_once(&opened, open_output);
+    return rank == 0 || atomic_load(&file_per_process);
 }
 
 /* ---- Lines ------------------------------------------------------------------------------------------------------- */
