@@ -15,6 +15,7 @@
 
 #include <trivance/algorithms.h>
 
+#include "base/number.h"
 #include "mpi/reports/log.h"
 
 #define LABEL_MAX          320
@@ -162,8 +163,8 @@ static void print_record(const record_t *record, long long now)
     else if (!record->ended)
         snprintf(end, sizeof end, "not complete");
     else
-        snprintf(end, sizeof end, "%s after %.3f s", record->code < 0 ? "failed" : "complete",
-                 (double)(record->ended_ms - record->began_ms) / 1e3);
+        trv_snprintf(end, sizeof end, "%s after %.3f s", record->code < 0 ? "failed" : "complete",
+                     (double)(record->ended_ms - record->began_ms) / 1e3);
     trv_mpi_log_line("  call %lu: %s of %zu bytes, %s: began %.3f s ago, %s", record->number, record->collective,
                      record->bytes, record->algorithm, (double)(now - record->began_ms) / 1e3, end);
 }
