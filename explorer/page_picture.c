@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "draw/holdings.h"
 #include "explorer/explore.h"
 #include "formats/names.h"
@@ -41,21 +42,24 @@ static void put_schedule(const explore_ask_t *ask, const trv_schedule_t *schedul
            trv_schedule_units(schedule), trv_schedule_registers(schedule),
            truth(trv_schedule_exactness(schedule) == TRV_EXACT), truth(trv_schedule_consistent(schedule)),
            trv_symmetry_word(trv_schedule_symmetry(schedule)));
-    printf(", \"messages_per_port\": %d, \"messages\": %" PRIu64 ", \"lambda\": %.6f, \"delta\": %.6f, \"theta\": %.6f",
-           trv_schedule_messages_per_port(schedule), cost->messages, cost->lambda, cost->delta, cost->theta);
+    trv_fprintf(stdout,
+                ", \"messages_per_port\": %d, \"messages\": %" PRIu64
+                ", \"lambda\": %.6f, \"delta\": %.6f, \"theta\": %.6f",
+                trv_schedule_messages_per_port(schedule), cost->messages, cost->lambda, cost->delta, cost->theta);
     fputs(",\n\"streams\": [", stdout);
     for (int s = 0; s < trv_schedule_streams(schedule); s++)
         printf("%s{\"mirrored\": %s, \"weight\": %d}", s ? ", " : "", truth(trv_schedule_mirrored(schedule, s)),
                trv_schedule_weight(schedule, s));
     fputs("],\n\"costs\": [", stdout);
     for (int k = 0; k < cost->steps; k++)
-        printf("%s{\"messages\": %d, \"link\": %.9g, \"port\": %.9g, \"hops\": %d}", k ? ", " : "",
-               cost->step[k].messages, cost->step[k].link_fraction, cost->step[k].port_fraction, cost->step[k].hops);
+        trv_fprintf(stdout, "%s{\"messages\": %d, \"link\": %.9g, \"port\": %.9g, \"hops\": %d}", k ? ", " : "",
+                    cost->step[k].messages, cost->step[k].link_fraction, cost->step[k].port_fraction,
+                    cost->step[k].hops);
     fputs("],\n\"links\": [", stdout);
     for (int i = 0; i < ask->network.options.slow_links; i++) {
         const trv_slow_link_t *link = &ask->network.options.slow_link[i];
-        printf(link->factor > 1e300 ? "%s[%d, %d, null]" : "%s[%d, %d, %.15g]", i ? ", " : "", link->rank, link->port,
-               link->factor);
+        trv_fprintf(stdout, link->factor > 1e300 ? "%s[%d, %d, null]" : "%s[%d, %d, %.15g]", i ? ", " : "", link->rank,
+                    link->port, link->factor);
     }
     fputs("]", stdout);
     if (ask->node)

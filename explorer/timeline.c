@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "explorer/explore.h"
 #include "simulate/simulator.h"
 
@@ -36,7 +37,7 @@ typedef struct timeline {
 static void put_step(void *context, int rank, int stream, int step, double begin_ns, double end_ns)
 {
     timeline_t *line = context;
-    printf("%s[%d,%d,%d,%.3f,%.3f]", line->written++ ? "," : "", rank, stream, step, begin_ns, end_ns);
+    trv_fprintf(stdout, "%s[%d,%d,%d,%.3f,%.3f]", line->written++ ? "," : "", rank, stream, step, begin_ns, end_ns);
 }
 
 /* Stores the complete interval of a link. */
@@ -93,9 +94,9 @@ static int draw(const explore_ask_t *ask, const trv_simulator_t *simulator, int 
     if (!rc && line->full)
         rc = fail_packets();
     for (size_t i = 0; i < line->parts && !rc; i++)
-        printf("%s[%d,%d,%.3f,%.3f]", i ? "," : "", line->part[i].link / line->ports, line->part[i].link % line->ports,
-               line->part[i].time.begin_ns, line->part[i].time.end_ns);
-    printf("],\n\"time_ns\": %.3f, \"packets\": %" PRIu64 "}\n", result.time_ns, result.packets);
+        trv_fprintf(stdout, "%s[%d,%d,%.3f,%.3f]", i ? "," : "", line->part[i].link / line->ports,
+                    line->part[i].link % line->ports, line->part[i].time.begin_ns, line->part[i].time.end_ns);
+    trv_fprintf(stdout, "],\n\"time_ns\": %.3f, \"packets\": %" PRIu64 "}\n", result.time_ns, result.packets);
     trv_simulation_clear(&result);
     return rc;
 }

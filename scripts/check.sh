@@ -6,6 +6,7 @@
 #
 # exhaustive: everything else, in stages. A stage that fails does not stop the later ones.
 #   normal      the tests labelled exhaustive, in the same build
+#   comma       tests of MPI, libtrivance_net, PyTorch and Python in a locale with a decimal comma
 #   tidy        clang-tidy on src/, with the checks of .clang-tidy
 #   address     the tests labelled quick or sanitized, under AddressSanitizer and UndefinedBehaviorSanitizer (clang,
 #               warnings are errors)
@@ -78,6 +79,17 @@ for case in tree.parse(sys.argv[1]).iter("testcase"):
     return $status
 }
 
+# Every program of these tests, also those that the tests start, begins with the locale that tests/comma.c selects.
+comma() {
+    local folder
+    folder=$(realpath "$build") && mkdir -p "$folder/locale" || return
+    [ -d "$folder/locale/de_DE.UTF-8" ] || localedef -i de_DE -f UTF-8 "$folder/locale/de_DE.UTF-8" || return
+    local -x LOCPATH=$folder/locale LD_PRELOAD=$folder/tests/libcomma.so
+    run_tests "$build" -R '^test_(settings|parse|hybrid|full_names)$' &&
+        run_tests "$build" -L 'quick|torch' -L 'mpi|net|preload|python|torch' \
+        -LE soak -E 'figures|graph|cables\.(order|ports|unplugged)|torch_(faults\.|old|backend2)'
+}
+
 address() {
     compile build-address -DCMAKE_C_COMPILER=clang -DTRIVANCE_SANITIZE=address -DTRIVANCE_WERROR=ON \
         -DTRIVANCE_BENCH=OFF -DTRIVANCE_EXPLORER=OFF || return
@@ -125,6 +137,7 @@ if [ $tier = quick ]; then
     stage quick run_tests "$build" -L quick
 else
     stage normal run_tests "$build" -L exhaustive
+    stage comma comma
     stage tidy scripts/tidy.sh "$build"
     stage address address
     stage thread thread

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "testbed/emulator/names.h"
 
 #define TIMEOUT_S    5
@@ -90,7 +91,7 @@ static double number(const char *text, const char *word)
     size_t length = strlen(word);
     for (; text; text = strchr(text, '\n') ? strchr(text, '\n') + 1 : NULL)
         if (strncmp(text, word, length) == 0 && text[length] == ' ')
-            return strtod(text + length, NULL);
+            return trv_strtod(text + length, NULL);
     return 0;
 }
 

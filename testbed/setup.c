@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "topology/topology_file.h"
 #include "testbed/command.h"
 #include "testbed/emulator/names.h"
@@ -101,7 +102,7 @@ static int read_links(char *lines, double bandwidth_bps, trv_slow_link_t *link)
         trv_slow_link_t *l = &link[links];
         double now_bps;
         int up;
-        if (sscanf(line, "%d %d %lf %*f %d", &l->rank, &l->port, &now_bps, &up) != 4)
+        if (trv_sscanf(line, "%d %d %lf %*f %d", &l->rank, &l->port, &now_bps, &up) != 4)
             continue;
         l->factor = up ? bandwidth_bps / now_bps : INFINITY;
         links += l->factor > SLOWER;
@@ -271,9 +272,9 @@ static void become_emulator(const tb_network_t *network, const char *emulator, i
     char torus[TRV_TORUS_TEXT_MAX], bandwidth[48], latency[48], management[48];
     sigset_t none;
     sigemptyset(&none);
-    snprintf(bandwidth, sizeof bandwidth, "%.9fGb/s", network->bandwidth_bps / 1e9);
+    trv_snprintf(bandwidth, sizeof bandwidth, "%.9fGb/s", network->bandwidth_bps / 1e9);
     snprintf(latency, sizeof latency, "%.0fns", network->latency_ns);
-    snprintf(management, sizeof management, "%.9fGb/s", network->management_bps / 1e9);
+    trv_snprintf(management, sizeof management, "%.9fGb/s", network->management_bps / 1e9);
     trv_torus_format(&network->torus, torus, sizeof torus);
     int log = open(TB_LOG, O_WRONLY | O_CREAT | O_TRUNC, 0600), nothing = open("/dev/null", O_RDONLY);
     if (log < 0 || nothing < 0 || trv_testbed_enter_network(TB_HEAD) < 0)

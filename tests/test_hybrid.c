@@ -241,7 +241,9 @@ static void rejects_bad_names(void **state)
                  {"hybrid:4:own:own", TRV_ERR_ARGUMENT, "'own' is not a parameter"},
                  {"hybrid:4:", TRV_ERR_ARGUMENT, "'' is not a parameter of a hybrid"},
                  {"trivance-l:4", TRV_ERR_ARGUMENT, "trivance-l takes no parameters"},
-                 {"hybri:4", TRV_ERR_ARGUMENT, "there is no algorithm 'hybri:4'"}};
+                 {"hybri:4", TRV_ERR_ARGUMENT, "there is no algorithm 'hybri:4'"},
+                 {"planned", TRV_ERR_ARGUMENT, "that trv_planner_best (in Python trivance.plan) returns"},
+                 {"relayed:auto", TRV_ERR_ARGUMENT, "'auto' selects an algorithm for one network and size"}};
     const trv_torus_t torus = torus_of("8x8");
     trv_schedule_t *schedule;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

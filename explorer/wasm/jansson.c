@@ -1,6 +1,7 @@
 /*
  * JSON values, and writing them. The reader is in jansson_read.c.
  */
+#include "base/number.h"
 #include "jansson.h"
 
 #include <math.h>
@@ -237,7 +238,7 @@ static void write_text(const char *text, FILE *out)
 static void write_real(double real, int precision, FILE *out)
 {
     char text[64];
-    snprintf(text, sizeof text, "%.*g", precision ? precision : 17, real);
+    trv_snprintf(text, sizeof text, "%.*g", precision ? precision : 17, real);
     char *exponent = strchr(text, 'e');
     if (!exponent) {
         fprintf(out, "%s%s", text, strchr(text, '.') ? "" : ".0");

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "jansson.h"
 
 #define DEPTH_MAX 2048 /* as in jansson */
@@ -58,7 +59,7 @@ static json_t *fail(const reader_t *reader, const char *format, ...)
     if (error->text[0])
         return NULL;
     va_start(arguments, format);
-    vsnprintf(what, sizeof what, format, arguments);
+    trv_vsnprintf(what, sizeof what, format, arguments);
     va_end(arguments);
     if (length && *token)
         snprintf(error->text, sizeof error->text - 1, length <= SHOWN_MAX ? "%s near '%.*s'" : "%s", what, length,
@@ -261,7 +262,7 @@ static token_t take_number(reader_t *reader, int c)
     if (whole)
         reader->integer = strtoll(reader->token_begin, NULL, 10);
     else
-        reader->real = strtod(reader->token_begin, NULL);
+        reader->real = trv_strtod(reader->token_begin, NULL);
     if (errno == ERANGE && (whole || reader->real > 1 || reader->real < -1)) { /* a real number may round to 0 */
         fail(reader, !whole                ? "real number overflow"
                      : reader->integer < 0 ? "too big negative integer"

@@ -67,7 +67,8 @@ TRV_API int trv_algorithm_supports(const trv_algorithm_t *algorithm, const trv_t
 #define TRV_ALGORITHM_NAME_MAX 128
 
 /* Creates the schedule of a named algorithm for a torus; a name has fewer than TRV_FULL_NAME_MAX characters.
- * TRV_ERR_UNSUPPORTED with the reason if the algorithm does not support that torus or collective. Destroy it with
+ * TRV_ERR_UNSUPPORTED with the reason if the algorithm does not support that torus or collective. "planned" is not
+ * the name of an algorithm but a choice for one size, which trv_planner_best makes. Destroy the schedule with
  * trv_schedule_destroy. */
 TRV_API int trv_schedule_create(trv_schedule_t **schedule, const trv_torus_t *torus, const char *algorithm,
                                 trv_collective_t collective);

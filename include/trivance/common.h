@@ -21,6 +21,27 @@
 #define TRV_VERSION_PATCH 0
 #define TRV_VERSION       "0.3.0"
 
+/* The initializers of structs that may grow, such as {TRV_VERDICT}, which set the member `size` and defaults. In C and
+ * since C++20 the values of other members may follow: {TRV_NET_OPTIONS, .ranks = 4}. */
+#if !defined(__cplusplus) || defined(__cpp_designated_initializers)
+#define TRV_MEMBER(name)          .name
+#define TRV_SIZED(type)           .size = sizeof(type)
+#define TRV_SIZED_WITH(type, ...) .size = sizeof(type), __VA_ARGS__
+#else
+extern "C++" template <typename type> struct trv_sized : type {
+    trv_sized() : type() { this->size = sizeof(type); }
+    operator decltype(sizeof 0)() const { return this->size; } /* if values follow nevertheless, as g++ permits */
+};
+#define TRV_MEMBER(name) made.name
+#define TRV_SIZED(type)  trv_sized<type>()
+#define TRV_SIZED_WITH(type, ...)                                                                                      \
+    [] {                                                                                                               \
+        type made = trv_sized<type>();                                                                                 \
+        __VA_ARGS__;                                                                                                   \
+        return made;                                                                                                   \
+    }()
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

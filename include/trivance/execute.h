@@ -49,7 +49,7 @@ typedef struct trv_transport {
      * which it leaves, for transports that have a connection for each. */
     void (*port)(void *context, int base, int port);
 } trv_transport_t;
-#define TRV_TRANSPORT .size = sizeof(trv_transport_t)
+#define TRV_TRANSPORT TRV_SIZED(trv_transport_t)
 
 /* The in-process transport: n ranks of one process, one thread or many. The loopback must outlive its endpoints. */
 typedef struct trv_loopback trv_loopback_t;
@@ -84,7 +84,7 @@ typedef struct trv_plan_options {
     void (*scratch_free)(void *context, void *memory, size_t bytes);
     void *scratch_context;
 } trv_plan_options_t;
-#define TRV_PLAN_OPTIONS .size = sizeof(trv_plan_options_t)
+#define TRV_PLAN_OPTIONS TRV_SIZED(trv_plan_options_t)
 
 typedef struct trv_plan trv_plan_t;
 

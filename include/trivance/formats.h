@@ -44,7 +44,8 @@ typedef struct trv_draw_options {
     int columns;      /* text: of the output */
 } trv_draw_options_t;
 #define TRV_DRAW_OPTIONS                                                                                               \
-    .size = sizeof(trv_draw_options_t), .vector_bytes = 65536, .rank = -1, .stream = -1, .columns = 110
+    TRV_SIZED_WITH(trv_draw_options_t, TRV_MEMBER(vector_bytes) = 65536, TRV_MEMBER(rank) = -1,                        \
+                   TRV_MEMBER(stream) = -1, TRV_MEMBER(columns) = 110)
 
 /* Draws the messages of every step and, on up to 81 ranks, the data that ranks hold after it. TRV_ERR_UNSUPPORTED with
  * the reason if the drawing would be unreadable: rings and lines above 81 ranks, 2-D tori above 9x9 or so, 3-D tori

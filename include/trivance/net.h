@@ -92,7 +92,7 @@ typedef struct trv_net_options {
     void (*log)(void *context, const char *sentence);
     void *log_context;
 } trv_net_options_t;
-#define TRV_NET_OPTIONS .size = sizeof(trv_net_options_t), .rank = -1
+#define TRV_NET_OPTIONS TRV_SIZED_WITH(trv_net_options_t, TRV_MEMBER(rank) = -1)
 
 /* Joins the job. Collective: returns when all ranks have joined, or with an error within start_timeout_s. options may
  * be NULL. */
@@ -267,7 +267,7 @@ typedef struct trv_net_plan_options {
                                        must be commutative and associative; or NULL */
     int root;                       /* of a collective with a root; otherwise 0 */
 } trv_net_plan_options_t;
-#define TRV_NET_PLAN_OPTIONS .size = sizeof(trv_net_plan_options_t)
+#define TRV_NET_PLAN_OPTIONS TRV_SIZED(trv_net_plan_options_t)
 
 /* Collective; options may be NULL. */
 TRV_API int trv_net_plan_create(trv_net_plan_t **plan, trv_net_comm_t *comm, trv_collective_t collective, size_t count,
@@ -289,7 +289,7 @@ typedef struct trv_net_plan_info {
     size_t bytes_sent;    /* payload that this rank sends in a run */
     size_t scratch_bytes; /* memory that the plan holds in addition to the user's buffers */
 } trv_net_plan_info_t;
-#define TRV_NET_PLAN_INFO .size = sizeof(trv_net_plan_info_t)
+#define TRV_NET_PLAN_INFO TRV_SIZED(trv_net_plan_info_t)
 TRV_API int trv_net_plan_query(const trv_net_plan_t *plan, trv_net_plan_info_t *info);
 
 /* ---- Ports ------------------------------------------------------------------------------------------------------- */
@@ -303,7 +303,7 @@ typedef struct trv_net_port {
     char ports[128];    /* ports of the torus whose messages are sent through the interface, such as "+0,-1" */
     uint64_t bytes_sent, bytes_received, messages_sent, messages_received;
 } trv_net_port_t;
-#define TRV_NET_PORT .size = sizeof(trv_net_port_t)
+#define TRV_NET_PORT TRV_SIZED(trv_net_port_t)
 TRV_API int trv_net_ports(const trv_net_t *net); /* number of interfaces */
 TRV_API int trv_net_port(const trv_net_t *net, int index, trv_net_port_t *port);
 

@@ -62,7 +62,7 @@ typedef struct trv_network {
     trv_routes_t routes;
     bool no_forwarding; /* a message crosses one link only */
 } trv_network_t;
-#define TRV_NETWORK .size = sizeof(trv_network_t)
+#define TRV_NETWORK TRV_SIZED(trv_network_t)
 
 /* TRV_ERR_ARGUMENT if the network has links that do not exist, or factors out of range. TRV_ERR_UNSUPPORTED if a row is
  * cut in two: such a network has only the schedules of disjoint-trees and those of a set of nodes (trv_planner_nodes,

@@ -39,7 +39,7 @@ typedef struct trv_planner_constraints {
     uint64_t memory_bytes; /* maximum memory for scratch registers per rank; 0: any */
     int messages_per_port; /* maximum messages of a stream that leave a rank by one port in a step; 0: any */
 } trv_planner_constraints_t;
-#define TRV_PLANNER_CONSTRAINTS .size = sizeof(trv_planner_constraints_t)
+#define TRV_PLANNER_CONSTRAINTS TRV_SIZED(trv_planner_constraints_t)
 
 typedef struct trv_planner_choice {
     char algorithm[TRV_ALGORITHM_NAME_MAX]; /* for trv_schedule_create: "hybrid:4x8/3", "swing-b", … */

@@ -289,7 +289,7 @@ typedef struct trv_explicit_options {
     const int64_t *position; /* streams * units of them (copied), or NULL */
     const int *weight;       /* of every stream (copied), or NULL: all are 1 */
 } trv_explicit_options_t;
-#define TRV_EXPLICIT_OPTIONS .size = sizeof(trv_explicit_options_t)
+#define TRV_EXPLICIT_OPTIONS TRV_SIZED(trv_explicit_options_t)
 
 TRV_API int trv_explicit_create(trv_schedule_t **schedule, const trv_torus_t *torus, const char *name,
                                 const trv_explicit_options_t *options);

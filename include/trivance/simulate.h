@@ -60,7 +60,7 @@ typedef struct trv_simulate_observer {
     void (*packet)(void *context, int rank, int port, uint64_t message, uint32_t packet, double begin_ns,
                    double end_ns);
 } trv_simulate_observer_t;
-#define TRV_SIMULATE_OBSERVER .size = sizeof(trv_simulate_observer_t)
+#define TRV_SIMULATE_OBSERVER TRV_SIZED(trv_simulate_observer_t)
 
 /* Everything but the schedule and the size. Start from TRV_SIMULATE_DEFAULTS. */
 typedef struct trv_simulate_options {
@@ -114,9 +114,11 @@ typedef struct trv_simulate_options {
  * packets, 100 ns links, 50 + 50 ns routers. The paper's simulator has two channels per link (TRV_DATELINE). */
 #define TRV_SIMULATE_DEFAULTS                                                                                          \
     {                                                                                                                  \
-        .size = sizeof(trv_simulate_options_t), .model = TRV_FIFO, .bandwidth_bps = 800e9,                             \
-        .nic_bandwidth_bps = 12800e9, .alpha_ns = 1500, .link_latency_ns = 100, .host_latency_ns = 100,                \
-        .router_in_ns = 50, .router_out_ns = 50, .packet_bytes = 8192, .seed = 1                                       \
+        TRV_SIZED_WITH(trv_simulate_options_t, TRV_MEMBER(model) = TRV_FIFO, TRV_MEMBER(bandwidth_bps) = 800e9,        \
+                       TRV_MEMBER(nic_bandwidth_bps) = 12800e9, TRV_MEMBER(alpha_ns) = 1500,                           \
+                       TRV_MEMBER(link_latency_ns) = 100, TRV_MEMBER(host_latency_ns) = 100,                           \
+                       TRV_MEMBER(router_in_ns) = 50, TRV_MEMBER(router_out_ns) = 50, TRV_MEMBER(packet_bytes) = 8192, \
+                       TRV_MEMBER(seed) = 1)                                                                           \
     }
 
 /* The traffic of one directed link. */

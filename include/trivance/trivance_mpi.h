@@ -250,7 +250,7 @@ typedef struct TRV_Plan_info {
     size_t bytes_sent;     /* payload sent by this rank in a run; 0 for "mpi" */
     size_t scratch_bytes;  /* memory that the plan holds in addition to the user's buffers */
 } TRV_Plan_info;
-#define TRV_PLAN_INFO .size = sizeof(TRV_Plan_info)
+#define TRV_PLAN_INFO TRV_SIZED(TRV_Plan_info)
 TRV_API int TRV_Plan_query(TRV_Plan plan, TRV_Plan_info *info);
 
 #ifdef __cplusplus

@@ -56,7 +56,7 @@ typedef struct trv_verdict {
     int64_t fault_unit;
     char fault[TRV_FAULT_TEXT_MAX];
 } trv_verdict_t;
-#define TRV_VERDICT .size = sizeof(trv_verdict_t)
+#define TRV_VERDICT TRV_SIZED(trv_verdict_t)
 
 /* Returns 0 if the check ran, whatever the verdict, and a negative error if it could not (TRV_ERR_MEMORY;
  * TRV_ERR_UNSUPPORTED if one block of all ranks alone would take more than 12 GiB). `progress` may be NULL;

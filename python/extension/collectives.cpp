@@ -432,15 +432,15 @@ void Group::monitoredBarrier(const c10d::BarrierOptions &options, bool wait_all_
             const int code = trv_net_test(&arrival[r], &done);
             failure = failure < 0 ? failure : code;
             if (!done && (missing.empty() || wait_all_ranks))
-                missing += c10::str(missing.empty() ? "" : ", ", r);
+                missing += text_of(missing.empty() ? "" : ", ", r);
         }
         if (missing.empty() || Clock::now() >= end)
             break;
         std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
     if (failure == TRV_OK && !missing.empty()) {
-        const std::string sentence = c10::str(call, ": rank ", missing, " did not enter the barrier within ",
-                                              static_cast<double>(timeout.count()) / 1e3, " s");
+        const std::string sentence = text_of(call, ": rank ", missing, " did not enter the barrier within ",
+                                             static_cast<double>(timeout.count()) / 1e3, " s");
         trv_net_abort(engine_->net(), sentence.c_str());
         trv_net_wait_all(arrival.data(), size_);
         throw std::runtime_error(sentence);

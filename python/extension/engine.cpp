@@ -25,7 +25,7 @@ static constexpr auto TIMEOUT_MAX = 876000h;
 
 void throw_last_error(const char *call, int code)
 {
-    const std::string sentence = c10::str(call, ": ", trv_last_error());
+    const std::string sentence = text_of(call, ": ", trv_last_error());
     if (code == TRV_ERR_ARGUMENT || code == TRV_ERR_UNSUPPORTED)
         throw std::invalid_argument(sentence);
     throw std::runtime_error(sentence);
@@ -67,7 +67,7 @@ void Operation::check_deadline(Clock::time_point now)
         return;
     deadline_ = 0;
     trv_net_abort(engine_->net(),
-                  c10::str(call_, " took longer than ", static_cast<double>(timeout_.count()) / 1e3, " s").c_str());
+                  text_of(call_, " took longer than ", static_cast<double>(timeout_.count()) / 1e3, " s").c_str());
 }
 
 /* After an error it continues to the last request, so that no buffer is in use when the operation is complete. */
@@ -86,7 +86,7 @@ void Operation::advance(bool waits, double seconds)
         bool done = true;
         const int rc = waits ? trv_net_wait(&request) : trv_net_wait_for(&request, seconds, &done);
         if (rc < 0 && failure_.empty())
-            failure_ = c10::str(call_, ": ", trv_last_error());
+            failure_ = text_of(call_, ": ", trv_last_error());
         if (!done)
             return;
     }
@@ -173,7 +173,7 @@ bool Operation::wait(Milliseconds timeout)
     return true;
 }
 
-void Operation::abort() { engine_->abort(c10::str(call_, " was aborted")); }
+void Operation::abort() { engine_->abort(text_of(call_, " was aborted")); }
 
 std::vector<at::Tensor> Operation::result() { return results_; }
 
@@ -251,8 +251,8 @@ void Engine::add_thread()
 void Engine::require_member(const char *call) const
 {
     if (process_ != getpid())
-        throw std::runtime_error(c10::str(call, ": this process was forked after the group was created and is not a "
-                                                "member; only the process that created it can use it"));
+        throw std::runtime_error(text_of(call, ": this process was forked after the group was created and is not a "
+                                               "member; only the process that created it can use it"));
 }
 
 std::shared_lock<std::shared_mutex> Engine::enter(const char *call)
@@ -260,7 +260,7 @@ std::shared_lock<std::shared_mutex> Engine::enter(const char *call)
     require_member(call);
     std::shared_lock<std::shared_mutex> lock(open_);
     if (closed_)
-        throw std::runtime_error(c10::str(call, ": the group has been shut down"));
+        throw std::runtime_error(text_of(call, ": the group has been shut down"));
     return lock;
 }
 
@@ -413,7 +413,7 @@ void Engine::close(const std::string &reason)
     }
     for (const OperationPtr &operation : left)
         if (!operation->isCompleted())
-            trv_net_abort(net_, c10::str("it destroyed the group while ", operation->call_, " was active").c_str());
+            trv_net_abort(net_, text_of("it destroyed the group while ", operation->call_, " was active").c_str());
     for (const OperationPtr &operation : left)
         try {
             operation->wait();

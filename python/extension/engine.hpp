@@ -30,6 +30,8 @@
 
 #include <trivance/net.h>
 
+#include "text.hpp"
+
 namespace trivance
 {
 

@@ -32,7 +32,7 @@ class StoreBootstrap
     // created.
     StoreBootstrap(const c10::intrusive_ptr<c10d::Store> &store, int rank, int size, Milliseconds timeout, bool narrow)
         : store_(store), rank_(rank), size_(size), timeout_(timeout), narrow_(narrow),
-          prefix_(c10::str("trivance/", store->add("trivance/" + std::to_string(rank), 1), "/"))
+          prefix_(text_of("trivance/", store->add("trivance/" + std::to_string(rank), 1), "/"))
     {
         store->set(prefix_ + std::to_string(rank), {1});
     }
@@ -52,7 +52,7 @@ class StoreBootstrap
         try {
             self->exchange(static_cast<uint8_t *>(data), bytes);
         } catch (const std::exception &error) {
-            self->failure_ = c10::str("the store failed: ", sentence_of(error));
+            self->failure_ = text_of("the store failed: ", sentence_of(error));
         }
         return self->failure_.empty() ? TRV_OK : TRV_ERR_TRANSPORT;
     }
@@ -89,9 +89,9 @@ class StoreBootstrap
         std::string missing;
         for (int r = 0; r < size_; r++)
             if (!store_->check({prefix_ + std::to_string(r)}))
-                missing += c10::str(missing.empty() ? "" : ", ", r);
-        return c10::str("rank ", missing.empty() ? "0" : missing, " did not connect to the store within ",
-                        static_cast<double>(timeout_.count()) / 1e3, " s");
+                missing += text_of(missing.empty() ? "" : ", ", r);
+        return text_of("rank ", missing.empty() ? "0" : missing, " did not connect to the store within ",
+                       static_cast<double>(timeout_.count()) / 1e3, " s");
     }
 
     void exchange(uint8_t *data, size_t bytes)

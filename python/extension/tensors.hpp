@@ -11,6 +11,8 @@
 
 #include <trivance/net.h>
 
+#include "text.hpp"
+
 namespace trivance
 {
 
@@ -18,7 +20,7 @@ namespace trivance
 template <typename... Words> void require(bool holds, const char *call, const Words &...words)
 {
     if (!holds)
-        throw std::invalid_argument(c10::str(call, ": ", words...));
+        throw std::invalid_argument(text_of(call, ": ", words...));
 }
 
 // One reduction as Trivance executes it: on elements of `type`, to which the tensor is first converted as `dtype`; for

@@ -8,6 +8,7 @@
 #include "algorithms/algorithm.h"
 #include "algorithms/registry.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "schedule/collective.h"
 
 int trv_name_split(const char *name, char base[TRV_FULL_NAME_MAX], double *avoid)
@@ -23,7 +24,7 @@ int trv_name_split(const char *name, char base[TRV_FULL_NAME_MAX], double *avoid
     if (!at)
         return TRV_OK;
     char *end = NULL;
-    *avoid = at[1] >= '0' && at[1] <= '9' ? strtod(at + 1, &end) : 0;
+    *avoid = at[1] >= '0' && at[1] <= '9' ? trv_strtod(at + 1, &end) : 0;
     if (!(*avoid > 1 && isfinite(*avoid)) || *end)
         return trv_fail(TRV_ERR_ARGUMENT,
                         "'%.80s': expected a number greater than 1 after @, the factor of slowness from which links "

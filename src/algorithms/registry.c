@@ -35,7 +35,13 @@ const trv_algorithm_t *trv_algorithm_find(const char *name)
         size_t used = strlen(names);
         snprintf(names + used, sizeof names - used, i ? ", %s" : "%s", table[i]->name);
     }
-    trv_fail(TRV_ERR_ARGUMENT, "there is no algorithm '%.40s'; there are %s", name, names);
+    if (strcmp(name, "planned") == 0 || strcmp(name, "auto") == 0)
+        trv_fail(TRV_ERR_ARGUMENT,
+                 "'%s' selects an algorithm for one network and size: give the name of the algorithm that "
+                 "trv_planner_best (in Python trivance.plan) returns, for example trivance-b",
+                 name);
+    else
+        trv_fail(TRV_ERR_ARGUMENT, "there is no algorithm '%.40s'; there are %s", name, names);
     return NULL;
 }
 

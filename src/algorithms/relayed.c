@@ -14,6 +14,7 @@
 
 #include "algorithms/registry.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "schedule/collective.h"
 #include "schedule/relay.h"
 
@@ -63,7 +64,7 @@ static int create_base(const trv_schedule_t *schedule, trv_schedule_t **base)
             TRV_ERR_ARGUMENT,
             "relayed: '%.40s' is not an algorithm whose messages can be passed on; for example relayed:swing-b", text);
     if (isfinite(schedule->avoid))
-        snprintf(name, sizeof name, "%.*s@%.17g", TRV_FULL_NAME_MAX - 32, text, schedule->avoid);
+        trv_snprintf(name, sizeof name, "%.*s@%.17g", TRV_FULL_NAME_MAX - 32, text, schedule->avoid);
     else
         snprintf(name, sizeof name, "%s", text);
     return trv_schedule_create_on(base, schedule->network, name, schedule->collective, schedule->root);

@@ -2,6 +2,7 @@
  * Thread-local text of the last error, and the version.
  */
 #include "base/error.h"
+#include "base/number.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -46,7 +47,7 @@ int trv_fail(int code, const char *format, ...)
     char text[sizeof last_error];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    trv_vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     trv_make_printable(text);
     snprintf(last_error, sizeof last_error, "%s", text);

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "cli/scontrol.h"
 #include "cli/check_setting.h"
 #include "cli/subcommands.h"
@@ -120,7 +121,7 @@ static void show_links(const trv_topology_t *topology)
         if (isinf(link->factor))
             puts("down");
         else
-            printf("%.4g of the bandwidth\n", 1 / link->factor);
+            trv_fprintf(stdout, "%.4g of the bandwidth\n", 1 / link->factor);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "collective/choice.h"
 #include "base/clock.h"
 #include "base/append.h"
@@ -148,8 +149,8 @@ static void append_comparison(const trv_planner_choice_t ranked[2], const trv_ti
     enum { DIGITS = 4 };
     char best[TRV_TIME_TEXT_MAX], second[TRV_TIME_TEXT_MAX];
     const double longer_ns = ranked[1].time_ns - ranked[0].time_ns;
-    snprintf(best, sizeof best, "%.*g", DIGITS, ranked[0].time_ns / unit->ns);
-    snprintf(second, sizeof second, "%.*g", DIGITS, ranked[1].time_ns / unit->ns);
+    trv_snprintf(best, sizeof best, "%.*g", DIGITS, ranked[0].time_ns / unit->ns);
+    trv_snprintf(second, sizeof second, "%.*g", DIGITS, ranked[1].time_ns / unit->ns);
     if (ranked[0].time_ns < ranked[1].time_ns && strcmp(best, second) == 0)
         trv_choice_append(choice, "; %s would take %.*g %s longer", ranked[1].algorithm, DIGITS,
                           longer_ns / trv_time_unit(longer_ns)->ns, trv_time_unit(longer_ns)->name);

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/array.h"
+#include "base/number.h"
 #include "torus/torus.h"
 
 int trv_ring_dimension(const trv_torus_t *torus)
@@ -185,7 +186,7 @@ char *trv_mark_describe(const trv_mark_t *mark, char text[TRV_MARK_TEXT_MAX])
         if (!both)
             snprintf(port, sizeof port, "%s%c%d ", used ? ", " : "", sign ? '-' : '+', mark->dimension);
         used += isinf(mark->factor[sign]) ? snprintf(text + used, left, "%scut", port)
-                                          : snprintf(text + used, left, "%s%gx", port, mark->factor[sign]);
+                                          : trv_snprintf(text + used, left, "%s%gx", port, mark->factor[sign]);
     }
     return text;
 }

@@ -1,6 +1,7 @@
 /*
  * SVG: the basic shapes of which the pictures consist.
  */
+#include "base/number.h"
 #include "draw/svg.h"
 
 #include <math.h>
@@ -16,8 +17,8 @@ const char *trv_svg_colour(int stream)
 
 void trv_svg_line(FILE *out, double x0, double y0, double x1, double y1, const char *colour, double width, bool dashed)
 {
-    fprintf(out, "<path d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"%s\" stroke-width=\"%.2g\"%s/>\n", x0, y0, x1, y1, colour,
-            width, dashed ? " stroke-dasharray=\"4 2.5\"" : "");
+    trv_fprintf(out, "<path d=\"M%.1f %.1fL%.1f %.1f\" stroke=\"%s\" stroke-width=\"%.2g\"%s/>\n", x0, y0, x1, y1,
+                colour, width, dashed ? " stroke-dasharray=\"4 2.5\"" : "");
 }
 
 void trv_svg_head(FILE *out, double x, double y, double dx, double dy, const char *colour, double size)
@@ -27,21 +28,22 @@ void trv_svg_head(FILE *out, double x, double y, double dx, double dy, const cha
         return;
     dx *= size / length;
     dy *= size / length;
-    fprintf(out, "<path d=\"M%.1f %.1fL%.1f %.1fL%.1f %.1fZ\" fill=\"%s\" stroke=\"none\"/>\n", x, y,
-            x - dx - 0.45 * dy, y - dy + 0.45 * dx, x - dx + 0.45 * dy, y - dy - 0.45 * dx, colour);
+    trv_fprintf(out, "<path d=\"M%.1f %.1fL%.1f %.1fL%.1f %.1fZ\" fill=\"%s\" stroke=\"none\"/>\n", x, y,
+                x - dx - 0.45 * dy, y - dy + 0.45 * dx, x - dx + 0.45 * dy, y - dy - 0.45 * dx, colour);
 }
 
 void trv_svg_dot(FILE *out, double x, double y, double radius, const char *colour)
 {
-    fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\" stroke=\"none\"/>\n", x, y, radius, colour);
+    trv_fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\" stroke=\"none\"/>\n", x, y, radius,
+                colour);
 }
 
 void trv_svg_rank(FILE *out, double x, double y, double radius, int rank, bool strong)
 {
     char number[16];
     snprintf(number, sizeof number, "%d", rank);
-    fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\" stroke=\"%s\" stroke-width=\"1\"/>\n", x, y,
-            radius, strong ? SVG_INK : "#f4f6f8", strong ? SVG_INK : "#9aa5b1");
+    trv_fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\" stroke=\"%s\" stroke-width=\"1\"/>\n", x,
+                y, radius, strong ? SVG_INK : "#f4f6f8", strong ? SVG_INK : "#9aa5b1");
     if (radius >= 4.5) {
         double size = radius * (rank < 10 ? 1.15 : rank < 100 ? 1.0 : 0.8);
         trv_svg_text(out, x, y + 0.36 * size, size, "middle", strong ? SVG_PAPER : SVG_INK, number);
@@ -50,14 +52,15 @@ void trv_svg_rank(FILE *out, double x, double y, double radius, int rank, bool s
 
 void trv_svg_cross(FILE *out, double x, double y)
 {
-    fprintf(out, "<path d=\"M%.1f %.1fL%.1f %.1fM%.1f %.1fL%.1f %.1f\" stroke=\"" SVG_CUT "\" stroke-width=\"1.6\"/>\n",
-            x - CROSS, y - CROSS, x + CROSS, y + CROSS, x - CROSS, y + CROSS, x + CROSS, y - CROSS);
+    trv_fprintf(out,
+                "<path d=\"M%.1f %.1fL%.1f %.1fM%.1f %.1fL%.1f %.1f\" stroke=\"" SVG_CUT "\" stroke-width=\"1.6\"/>\n",
+                x - CROSS, y - CROSS, x + CROSS, y + CROSS, x - CROSS, y + CROSS, x + CROSS, y - CROSS);
 }
 
 void trv_svg_text(FILE *out, double x, double y, double size, const char *anchor, const char *colour, const char *text)
 {
-    fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\" text-anchor=\"%s\" fill=\"%s\">", x, y, size, anchor,
-            colour);
+    trv_fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\" text-anchor=\"%s\" fill=\"%s\">", x, y, size,
+                anchor, colour);
     for (; *text; text++)
         switch (*text) {
         case '&': fputs("&amp;", out); break;

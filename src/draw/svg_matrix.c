@@ -2,6 +2,7 @@
  * The data held by each rank, as a matrix of coloured cells: a row per rank, a column per contributor (whole vectors)
  * or per block.
  */
+#include "base/number.h"
 #include "draw/svg.h"
 
 #include <math.h>
@@ -71,8 +72,8 @@ static void draw_cells(FILE *out, const trv_progress_t *progress, int before, in
             char colour[8];
             colour_of(progress, before, after, r, c, colour);
             if (strcmp(colour, only) == 0)
-                fprintf(out, "M%.6g %.6gh%.4gv%.4gh-%.4gz", x + LABEL + c * cell, y + LABEL + r * cell, cell - gap,
-                        cell - gap, cell - gap);
+                trv_fprintf(out, "M%.6g %.6gh%.4gv%.4gh-%.4gz", x + LABEL + c * cell, y + LABEL + r * cell, cell - gap,
+                            cell - gap, cell - gap);
         }
     fputs("\"/>\n", out);
 }
@@ -100,8 +101,8 @@ void trv_svg_matrix(FILE *out, const trv_progress_t *progress, int before, int a
 
 static double legend_entry(FILE *out, double x, double y, const char *colour, const char *text)
 {
-    fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"11\" height=\"11\" rx=\"2\" fill=\"%s\" stroke=\"none\"/>\n", x,
-            y - 9.5, colour);
+    trv_fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"11\" height=\"11\" rx=\"2\" fill=\"%s\" stroke=\"none\"/>\n",
+                x, y - 9.5, colour);
     trv_svg_text(out, x + 16, y, 11, "start", SVG_INK, text);
     return 16 + 5.7 * (double)strlen(text) + 18;
 }

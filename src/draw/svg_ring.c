@@ -4,6 +4,7 @@
  * share no link, so the number of tracks beside a link is its congestion (or slightly more, where arcs do not tile the
  * ring). The label of a cut or slow link is outside of all tracks.
  */
+#include "base/number.h"
 #include "draw/svg.h"
 
 #include <math.h>
@@ -71,9 +72,9 @@ static void draw_arc(FILE *out, const ring_t *ring, const trv_picture_t *picture
     at(ring, radius, from, &x0, &y0);
     at(ring, radius, neck, &x1, &y1);
     at(ring, radius, to, &x2, &y2);
-    fprintf(out, "<path d=\"M%.1f %.1fA%.1f %.1f 0 %d %d %.1f %.1f\" stroke=\"%s\" stroke-width=\"%.2g\"%s/>\n", x0, y0,
-            radius, radius, fabs(neck - from) > PI, sign > 0, x1, y1, colour, ring->gap < 4 ? 1.1 : 1.6,
-            trv_schedule_mirrored(picture->schedule, stream) ? " stroke-dasharray=\"4 2.5\"" : "");
+    trv_fprintf(out, "<path d=\"M%.1f %.1fA%.1f %.1f 0 %d %d %.1f %.1f\" stroke=\"%s\" stroke-width=\"%.2g\"%s/>\n", x0,
+                y0, radius, radius, fabs(neck - from) > PI, sign > 0, x1, y1, colour, ring->gap < 4 ? 1.1 : 1.6,
+                trv_schedule_mirrored(picture->schedule, stream) ? " stroke-dasharray=\"4 2.5\"" : "");
     trv_svg_head(out, x2, y2, x2 - x1, y2 - y1, colour, size);
     trv_svg_dot(out, x0, y0, fmin(2, ring->gap * 0.35), colour);
 }
@@ -91,8 +92,8 @@ static void draw_mark(FILE *out, const ring_t *ring, const trv_mark_t *mark, int
     double x0, y0, x1, y1;
     at(ring, ring->radius, mark->rank * step, &x0, &y0);
     at(ring, ring->radius, (mark->rank + 1) * step, &x1, &y1);
-    fprintf(out, "<path d=\"M%.1f %.1fA%.1f %.1f 0 0 1 %.1f %.1f\" stroke=\"%s\" stroke-width=\"3\"/>\n", x0, y0,
-            ring->radius, ring->radius, x1, y1, link);
+    trv_fprintf(out, "<path d=\"M%.1f %.1fA%.1f %.1f 0 0 1 %.1f %.1f\" stroke=\"%s\" stroke-width=\"3\"/>\n", x0, y0,
+                ring->radius, ring->radius, x1, y1, link);
     at(ring, ring->radius, middle, &x0, &y0);
     at(ring, beyond, middle, &x1, &y1);
     trv_svg_line(out, x0, y0, x1, y1, colour, 0.6, false);
@@ -110,8 +111,8 @@ void trv_svg_ring(FILE *out, const trv_picture_t *picture, const trv_panel_t *pa
     const int *tracks = panel->tracks[ring.dimension];
     ring.cx = x + ring.radius + outside;
     ring.cy = y + ring.radius + outside;
-    fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" stroke=\"" SVG_FAINT "\" stroke-width=\"2\"/>\n", ring.cx,
-            ring.cy, ring.radius);
+    trv_fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" stroke=\"" SVG_FAINT "\" stroke-width=\"2\"/>\n",
+                ring.cx, ring.cy, ring.radius);
     for (int r = 0; r < ring.ranks && ring.ranks <= 81; r++) { /* faint spokes lead from a rank to its tracks */
         double x0, y0, x1, y1, angle = 2 * PI * r / ring.ranks;
         at(&ring, ring.radius - ring.node - 1 - tracks[1] * ring.gap, angle, &x0, &y0);

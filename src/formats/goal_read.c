@@ -24,6 +24,7 @@
 #include "base/hash.h"
 #include "base/network_limits.h"
 #include "base/array.h"
+#include "base/number.h"
 #include "base/text/whole_file.h"
 
 #define BYTES_MAX   (UINT64_C(1) << 50)
@@ -64,7 +65,7 @@ static int fail_at(const reader_t *reader, uint32_t line, const char *format, ..
     char sentence[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(sentence, sizeof sentence, format, arguments);
+    trv_vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
     return trv_fail(TRV_ERR_INVALID, "%.200s, line %u: %s", reader->name, line, sentence);
 }

@@ -51,7 +51,7 @@ static int put_header(writer_t *writer, const trv_network_t *network)
         rc = trv_json_add_network(header, network);
     if (!rc) {
         fputs("{", writer->out);
-        json_dumpf(header, writer->out, JSON_EMBED);
+        rc = trv_json_put(writer->out, json_incref(header), JSON_EMBED);
         fputs(",\n\"streams\": [", writer->out);
     }
     json_decref(header);

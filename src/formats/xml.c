@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/number.h"
 
 #define BLANK " \t\r\n"
 #define NAME  "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:"
@@ -18,7 +19,7 @@ int trv_xml_fail(const xml_t *xml, const char *format, ...)
     char text[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    trv_vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     return trv_fail(TRV_ERR_INVALID, "%.200s:%d: %s", xml->file, xml->line, text);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "json/json.h"
 #include "base/text/whole_file.h"
 
@@ -28,7 +29,9 @@ int trv_json_parse(trv_json_t *json, const char *name, const char *text, size_t 
     json_error_t error;
     json->name = name;
     json->text = text;
+    const locale_t before = trv_locale_enter(); /* jansson ends the program where a decimal point has several bytes */
     json->root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+    trv_locale_leave(before);
     if (json->root)
         return TRV_OK;
     if (trv_json_is_blank(text, length))
@@ -139,7 +142,7 @@ static void format_sentence(const trv_json_t *json, const json_t *value, const c
         used += (size_t)snprintf(text + used, SENTENCE_MAX - used, "%s%s %lld", i ? ", " : ": ", json->position[i].noun,
                                  json->position[i].number);
     used += (size_t)snprintf(text + used, SENTENCE_MAX - used, ": ");
-    vsnprintf(text + used, SENTENCE_MAX - used, format, arguments);
+    trv_vsnprintf(text + used, SENTENCE_MAX - used, format, arguments);
 }
 
 int trv_json_fail(const trv_json_t *json, const json_t *value, const char *key, const char *format, ...)

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "json/json.h"
 #include "torus/torus.h"
 
@@ -138,7 +139,9 @@ int trv_json_put(FILE *out, json_t *value, size_t flags)
 {
     if (!value)
         return trv_fail_memory();
+    const locale_t before = trv_locale_enter();
     json_dumpf(value, out, flags);
+    trv_locale_leave(before);
     json_decref(value);
     return TRV_OK;
 }

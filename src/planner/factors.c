@@ -10,6 +10,7 @@
 #include <trivance/algorithms.h>
 
 #include "base/error.h"
+#include "base/number.h"
 
 static int descending(const void *a, const void *b)
 {
@@ -21,7 +22,7 @@ static int descending(const void *a, const void *b)
 static bool can_avoid(const trv_network_t *network, double factor)
 {
     char name[TRV_ALGORITHM_NAME_MAX];
-    snprintf(name, sizeof name, "%s@%.10g", trv_algorithm_name(trv_algorithm_at(0)), factor);
+    trv_snprintf(name, sizeof name, "%s@%.10g", trv_algorithm_name(trv_algorithm_at(0)), factor);
     trv_schedule_t *schedule;
     int rc = trv_schedule_create_on(&schedule, network, name, TRV_ALLREDUCE, 0);
     trv_schedule_destroy(schedule);

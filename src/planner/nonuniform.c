@@ -23,6 +23,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "planner/constraints.h"
 #include "planner/factors.h"
 #include "planner/prospects.h"
@@ -229,7 +230,7 @@ static int examine_forms(examination_t *e, trv_prospect_t *prospect, bool forced
     int rc = examine(e, prospect, prospect->name, forced, &best_ns);
     for (int i = 0; i < e->factors && !rc; i++) {
         char name[TRV_ALGORITHM_NAME_MAX];
-        int length = snprintf(name, sizeof name, "%s@%.10g", prospect->name, e->factor[i]);
+        int length = trv_snprintf(name, sizeof name, "%s@%.10g", prospect->name, e->factor[i]);
         if (length < (int)sizeof name)
             rc = examine(e, prospect, name, forced, &time_ns);
         best_ns = fmin(best_ns, time_ns);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "planner/timing.h"
 
 #define SAMPLED      4 /* number of sampled ranks */
@@ -16,7 +17,7 @@
 bool trv_sample_uses_slow(const trv_network_t *network, const char *name)
 {
     const char *at = strchr(name, '@');
-    const double avoid = at && network->routes == TRV_ROUTES_CHOSEN ? strtod(at + 1, NULL) : INFINITY;
+    const double avoid = at && network->routes == TRV_ROUTES_CHOSEN ? trv_strtod(at + 1, NULL) : INFINITY;
     for (int i = 0; i < network->slow_links; i++)
         if (network->slow_link[i].factor < avoid)
             return true;

@@ -6,6 +6,7 @@
 
 #include "base/text/parse.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "json/json.h"
 #include "settings/rules.h"
 
@@ -267,8 +268,11 @@ int trv_rules_with_paths(const char *path, const trv_rules_t *paths, char **text
         json_object_set_new(reader.json.root, "paths",
                             json_pack("{s:s, s:o, s:b}", "torus", torus, "shared_paths",
                                       trv_json_flags_list(paths->paths.dims, true, paths->shared_paths), "one_path",
-                                      paths->one_path)) == 0)
+                                      paths->one_path)) == 0) {
+        const locale_t before = trv_locale_enter();
         *text = json_dumps(reader.json.root, JSON_INDENT(1) | JSON_REAL_PRECISION(15));
+        trv_locale_leave(before);
+    }
     if (code == TRV_OK && !*text)
         code = trv_fail_memory();
     trv_rules_clear(&rules);

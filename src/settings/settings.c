@@ -3,6 +3,7 @@
  */
 #include "settings/settings.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -144,9 +145,11 @@ static void reader_report(environment_reader_t *reader, const trv_setting_t *set
 static void read_setting(environment_reader_t *reader, const trv_setting_t *setting)
 {
     const char *text = getenv(setting->name);
+    int code = TRV_OK;
     if (setting->kind != TRV_SETTING_TEXT)
-        read_value(setting, setting->default_value, NULL, reader->settings);
-    int code = text && *text ? read_value(setting, text, reader->callbacks->check_algorithm, reader->settings) : TRV_OK;
+        code = read_value(setting, setting->default_value, NULL, reader->settings);
+    assert(code == TRV_OK);
+    code = text && *text ? read_value(setting, text, reader->callbacks->check_algorithm, reader->settings) : TRV_OK;
     if (code < 0)
         reader_report(reader, setting, code);
 }

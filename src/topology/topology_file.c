@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "json/json.h"
 #include "topology/topology_list.h"
 #include "base/text/whole_file.h"
@@ -381,7 +382,7 @@ static void write_links(const trv_topology_t *topology, FILE *out)
         if (isinf(link->factor))
             fputs("\"down\": true", out);
         else
-            fprintf(out, "\"speed\": %.15g", 1 / link->factor);
+            trv_fprintf(out, "\"speed\": %.15g", 1 / link->factor);
         fputs(both ? "}" : ", \"one_way\": true}", out);
         i += both;
     }

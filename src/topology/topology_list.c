@@ -20,6 +20,7 @@
 
 #include "base/error.h"
 #include "base/array.h"
+#include "base/number.h"
 #include "topology/slurm_lines.h"
 
 #define HOSTS_MAX (1 << 20)
@@ -44,7 +45,7 @@ __attribute__((format(printf, 2, 3))) static int fail(const reader_t *reader, co
     char text[400];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    trv_vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     return trv_fail(TRV_ERR_INVALID, "%.200s:%d: %s", reader->name, reader->line, text);
 }

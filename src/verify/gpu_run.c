@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "verify/gpu_state.h"
 
 #define LAUNCHES 2
@@ -31,7 +32,7 @@ int trv_run_fault(run_t *run, int block, const char *format, ...)
                         run->block[block].launch ? " of the second launch" : "");
     }
     va_start(arguments, format);
-    vsnprintf(verdict->fault + used, sizeof verdict->fault - (size_t)used, format, arguments);
+    trv_vsnprintf(verdict->fault + used, sizeof verdict->fault - (size_t)used, format, arguments);
     va_end(arguments);
     return 1;
 }

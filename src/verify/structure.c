@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "verify/verifier.h"
 
 /* The location of the check in the schedule, with which the message of every fault begins. */
@@ -21,7 +22,7 @@ __attribute__((format(printf, 3, 4))) static bool fault(const location_t *at, in
     char text[400];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
+    trv_vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     trv_verifier_fault(at->v, at->step, at->stream, at->rank, unit, "step %d of stream %d: rank %d %s", at->step,
                        at->stream, at->rank, text);

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "schedule/collective.h"
 #include "torus/torus.h"
 #include "verify/verifier.h"
@@ -35,7 +36,7 @@ void trv_verifier_fault(trv_verifier_t *v, int step, int stream, int rank, int64
     v->fault_unit = unit;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(v->fault, sizeof v->fault, format, arguments);
+    trv_vsnprintf(v->fault, sizeof v->fault, format, arguments);
     va_end(arguments);
 }
 

@@ -17,6 +17,7 @@
 #include "base/text/parse.h"
 #include "testbed/command/bench.h"
 #include "base/error.h"
+#include "base/number.h"
 
 #define PATH_BYTES         4608
 #define MESSAGE_BYTES      90 /* an exchange's 8 bytes with all headers */
@@ -188,10 +189,10 @@ static void take_row(cli_bench_job_t *job, char *const cell[KEYS])
 {
     const cli_bench_cell_t measured = {.measured = true,
                                        .predicted_ns = NAN,
-                                       .median_ns = 1e3 * atof(cell[MEDIAN]),
-                                       .min_ns = 1e3 * atof(cell[MIN_TIME]),
-                                       .max_ns = 1e3 * atof(cell[MAX_TIME]),
-                                       .core_ns = 1e3 * atof(cell[CORE]),
+                                       .median_ns = 1e3 * trv_strtod(cell[MEDIAN], NULL),
+                                       .min_ns = 1e3 * trv_strtod(cell[MIN_TIME], NULL),
+                                       .max_ns = 1e3 * trv_strtod(cell[MAX_TIME], NULL),
+                                       .core_ns = 1e3 * trv_strtod(cell[CORE], NULL),
                                        .wrong = atoi(cell[WRONG])};
     if (strcmp(cell[ALGORITHM], "exchange") == 0) {
         const int steps = atoi(cell[STEPS]);

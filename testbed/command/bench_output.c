@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "cli/shared/output.h"
 #include "cli/shared/tool.h"
 #include "cli/host/mpi_start.h"
@@ -140,11 +141,11 @@ char *cli_bench_title(const cli_bench_job_t *job, char text[CLI_BENCH_TITLE_MAX]
 {
     const bool named = !job->word && job->collective != TRV_ALLREDUCE;
     char torus[TRV_TORUS_TEXT_MAX], links[CLI_LINKS_TEXT_MAX];
-    snprintf(text, CLI_BENCH_TITLE_MAX, "%s%s%s, torus %s of %g Mb/s and %g ms, rendezvous %s%s%s",
-             named ? trv_collective_shape(job->collective)->title : "", named ? ", " : "", cli_mpi_title(job->mpi),
-             trv_torus_format(&job->network.torus, torus, sizeof torus), job->network.bandwidth_bps / 1e6,
-             job->network.latency_ns / 1e6, job->rendezvous ? "on" : "off", job->links.count ? ", links " : "",
-             cli_links_format(&job->links, "", links));
+    trv_snprintf(text, CLI_BENCH_TITLE_MAX, "%s%s%s, torus %s of %g Mb/s and %g ms, rendezvous %s%s%s",
+                 named ? trv_collective_shape(job->collective)->title : "", named ? ", " : "", cli_mpi_title(job->mpi),
+                 trv_torus_format(&job->network.torus, torus, sizeof torus), job->network.bandwidth_bps / 1e6,
+                 job->network.latency_ns / 1e6, job->rendezvous ? "on" : "off", job->links.count ? ", links " : "",
+                 cli_links_format(&job->links, "", links));
     return text;
 }
 

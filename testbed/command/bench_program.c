@@ -16,6 +16,7 @@
 #include "cli/shared/table.h"
 #include "testbed/command/bench.h"
 #include "base/clock.h"
+#include "base/number.h"
 
 #define PATH_BYTES 4608
 
@@ -31,10 +32,12 @@ typedef struct run {
 static bool read_times(const char *path, int ranks, run_t *run)
 {
     double begin_ns, end_ns, allreduce_ns, last_begin_ns = 0, last_end_ns = 0, share = 0;
+    char line[160];
     long calls;
     int reported = 0;
     FILE *file = fopen(path, "re");
-    while (file && fscanf(file, "%lf %lf %lf %ld", &begin_ns, &end_ns, &allreduce_ns, &calls) == 4) {
+    while (file && fgets(line, sizeof line, file) &&
+           trv_sscanf(line, "%lf %lf %lf %ld", &begin_ns, &end_ns, &allreduce_ns, &calls) == 4) {
         reported++;
         last_begin_ns = fmax(last_begin_ns, begin_ns);
         last_end_ns = fmax(last_end_ns, end_ns);

@@ -7,6 +7,7 @@
 
 #include <trivance/common.h>
 
+#include "base/number.h"
 #include "cli/shared/tool.h"
 #include "cli/shared/table.h"
 #include "testbed/command/commands.h"
@@ -55,13 +56,13 @@ void cli_testbed_verdict_print(const cli_verdict_t *verdict, FILE *out)
 {
     char torus[TRV_TORUS_TEXT_MAX];
     const tb_status_t *status = &verdict->status;
-    fprintf(out,
-            "%s: torus %s, %g Mb/s, %g ms: %d of %d tests within %.0f %% of theory (worst %.3f); deliveries late "
-            "by %.0f us at the 99th percentile (allowed %.0f), %.0f us at most.\n",
-            verdict->faithful ? "Faithful" : "NOT faithful",
-            trv_torus_format(&status->network.torus, torus, sizeof torus), status->network.bandwidth_bps / 1e6,
-            status->network.latency_ns / 1e6, verdict->tests - verdict->wrong, verdict->tests, 100 * TB_FAITHFUL,
-            verdict->worst, status->lateness_p99_ns / 1e3, verdict->limit_ns / 1e3, status->lateness_max_ns / 1e3);
+    trv_fprintf(out,
+                "%s: torus %s, %g Mb/s, %g ms: %d of %d tests within %.0f %% of theory (worst %.3f); deliveries late "
+                "by %.0f us at the 99th percentile (allowed %.0f), %.0f us at most.\n",
+                verdict->faithful ? "Faithful" : "NOT faithful",
+                trv_torus_format(&status->network.torus, torus, sizeof torus), status->network.bandwidth_bps / 1e6,
+                status->network.latency_ns / 1e6, verdict->tests - verdict->wrong, verdict->tests, 100 * TB_FAITHFUL,
+                verdict->worst, status->lateness_p99_ns / 1e3, verdict->limit_ns / 1e3, status->lateness_max_ns / 1e3);
 }
 
 const cli_command_t cli_testbed_check_command = {

@@ -11,6 +11,7 @@
 
 #include <trivance/common.h>
 
+#include "base/number.h"
 #include "cli/subcommands.h"
 #include "cli/shared/tool.h"
 #include "base/text/nearest.h"
@@ -237,7 +238,8 @@ static void print_kind(const tb_network_t *network)
     if (network->ports)
         printf(", with an interface for each");
     if (network->no_forwarding && network->management_bps > 0)
-        printf(", without forwarding, with a management network of %g Mb/s", network->management_bps / 1e6);
+        trv_fprintf(stdout, ", without forwarding, with a management network of %g Mb/s",
+                    network->management_bps / 1e6);
     else if (network->no_forwarding)
         printf(", without forwarding and without a management network");
 }
@@ -253,9 +255,9 @@ static int up(int argc, char **argv)
         return CLI_BAD;
     if (trv_testbed_up(&network, emulator) < 0)
         return cli_bad_last(argv[0]);
-    printf("A torus %s of %d nodes is up: links of %g Mb/s and %g ms",
-           trv_torus_format(&network.torus, torus, sizeof torus), network.torus.ranks, network.bandwidth_bps / 1e6,
-           network.latency_ns / 1e6);
+    trv_fprintf(stdout, "A torus %s of %d nodes is up: links of %g Mb/s and %g ms",
+                trv_torus_format(&network.torus, torus, sizeof torus), network.torus.ranks, network.bandwidth_bps / 1e6,
+                network.latency_ns / 1e6);
     print_kind(&network);
     printf(". `trivance testbed run %s-- PROGRAM` starts a job.\n", network.no_forwarding ? "--mpi=none " : "");
     return CLI_OK;
@@ -281,16 +283,18 @@ static int down(int argc, char **argv)
 static void print_summary(const tb_status_t *status)
 {
     char torus[TRV_TORUS_TEXT_MAX];
-    printf("torus %s, links of %g Mb/s and %g ms", trv_torus_format(&status->network.torus, torus, sizeof torus),
-           status->network.bandwidth_bps / 1e6, status->network.latency_ns / 1e6);
+    trv_fprintf(stdout, "torus %s, links of %g Mb/s and %g ms",
+                trv_torus_format(&status->network.torus, torus, sizeof torus), status->network.bandwidth_bps / 1e6,
+                status->network.latency_ns / 1e6);
     print_kind(&status->network);
     printf("; emulator %d %s, %s\n", status->process,
            status->core < 0 ? "without a core of its own" : "with a core of its own",
            status->realtime ? "in real time" : "without real-time priority, which this machine does not allow");
-    printf("%.1f s: %llu packets delivered, %llu lost on cut links; late by %.0f us at the median, %.0f us "
-           "at the 99th percentile, %.0f us at most\n",
-           status->seconds, (unsigned long long)status->packets, (unsigned long long)status->dropped,
-           status->lateness_p50_ns / 1e3, status->lateness_p99_ns / 1e3, status->lateness_max_ns / 1e3);
+    trv_fprintf(stdout,
+                "%.1f s: %llu packets delivered, %llu lost on cut links; late by %.0f us at the median, %.0f us "
+                "at the 99th percentile, %.0f us at most\n",
+                status->seconds, (unsigned long long)status->packets, (unsigned long long)status->dropped,
+                status->lateness_p50_ns / 1e3, status->lateness_p99_ns / 1e3, status->lateness_max_ns / 1e3);
     if (status->network.management_bps > 0)
         printf("%llu bytes over the management network\n", (unsigned long long)status->management_bytes);
     putchar('\n');
@@ -311,8 +315,9 @@ static int read_links(char *lines, const tb_network_t *network, link_t *link)
     int links = 0;
     for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n")) {
         link_t *l = &link[links];
-        links += sscanf(line, "%d %d %lf %lf %d %llu %llu %lf %llu %llu", &l->node, &l->port, &l->bandwidth_bps,
-                        &l->latency_ns, &l->up, &l->packets, &l->bytes, &l->utilisation, &l->queue, &l->dropped) == 10;
+        links += trv_sscanf(line, "%d %d %lf %lf %d %llu %llu %lf %llu %llu", &l->node, &l->port, &l->bandwidth_bps,
+                            &l->latency_ns, &l->up, &l->packets, &l->bytes, &l->utilisation, &l->queue,
+                            &l->dropped) == 10;
         l->special = !l->up || l->dropped || fabs(l->bandwidth_bps / network->bandwidth_bps - 1) > 1e-6 ||
                      fabs(l->latency_ns - network->latency_ns) > 1;
     }

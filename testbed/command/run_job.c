@@ -20,6 +20,7 @@
 
 #include <trivance/common.h>
 
+#include "base/number.h"
 #include "cli/subcommands.h"
 #include "base/error.h"
 #include "cli/shared/tool.h"
@@ -97,8 +98,8 @@ static void set_trivance(const tb_network_t *network, int core, bool net)
     snprintf(alpha, sizeof alpha, "%.0fus", STEP_US * sharers);
     snprintf(overhead, sizeof overhead, "%.0fus", MESSAGE_US * sharers);
     const trv_time_unit_t *unit = trv_time_unit(network->latency_ns);
-    snprintf(bandwidth, sizeof bandwidth, "%.12gMb/s", network->bandwidth_bps / 1e6);
-    snprintf(latency, sizeof latency, "%.12g%s", network->latency_ns / unit->ns, unit->name);
+    trv_snprintf(bandwidth, sizeof bandwidth, "%.12gMb/s", network->bandwidth_bps / 1e6);
+    trv_snprintf(latency, sizeof latency, "%.12g%s", network->latency_ns / unit->ns, unit->name);
     trv_torus_format(&network->torus, torus, sizeof torus);
     const variable_t topology[] = {{net ? "TRIVANCE_TORUS" : "TRIVANCE_TOPOLOGY_FILE", net ? torus : TB_TOPOLOGY},
                                    {NULL, NULL}};

@@ -11,6 +11,7 @@
  *                                         also `link` with down or up: the cable is pulled or plugged in
  *     node NODE CHANGE                     the same for every link that leaves the node or leads to it
  */
+#include "base/number.h"
 #include "testbed/emulator/torusnet.h"
 #include "torus/torus.h"
 
@@ -53,9 +54,9 @@ static void print_status(const tn_net_t *net, const char *about, FILE *out)
     }
     for (int i = 0; i < net->torus.ranks && net->management[1]; i++)
         management += net->management[1][i].count.bytes;
-    fprintf(out, "ok\n%sseconds %.3f\npackets %llu\nlink_bytes %llu\ndropped %llu\nmisaddressed %llu\n", about,
-            (double)(tn_now_ns() - net->since_ns) / 1e9, (unsigned long long)net->delivered, (unsigned long long)bytes,
-            (unsigned long long)dropped, (unsigned long long)net->misaddressed);
+    trv_fprintf(out, "ok\n%sseconds %.3f\npackets %llu\nlink_bytes %llu\ndropped %llu\nmisaddressed %llu\n", about,
+                (double)(tn_now_ns() - net->since_ns) / 1e9, (unsigned long long)net->delivered,
+                (unsigned long long)bytes, (unsigned long long)dropped, (unsigned long long)net->misaddressed);
     fprintf(out, "management_bytes %llu\n", (unsigned long long)management);
     fprintf(out, "lateness_p50_ns %lld\nlateness_p99_ns %lld\nlateness_max_ns %lld\n",
             (long long)tn_lateness_ns(net, 0.5), (long long)tn_lateness_ns(net, 0.99), (long long)net->lateness_max_ns);
@@ -69,10 +70,11 @@ static void print_links(const tn_net_t *net, FILE *out)
         const tn_link_t *link = &net->link[i];
         if (!tn_has_link(&net->torus, i / net->ports, i % net->ports))
             continue;
-        fprintf(out, "%d %d %.0f %lld %d %llu %llu %.6f %llu %llu\n", i / net->ports, i % net->ports,
-                link->bandwidth_bps, (long long)link->latency_ns, !link->down, (unsigned long long)link->count.packets,
-                (unsigned long long)link->count.bytes, (double)link->count.busy_ns / seconds,
-                (unsigned long long)link->count.queue_max_bytes, (unsigned long long)link->count.dropped);
+        trv_fprintf(out, "%d %d %.0f %lld %d %llu %llu %.6f %llu %llu\n", i / net->ports, i % net->ports,
+                    link->bandwidth_bps, (long long)link->latency_ns, !link->down,
+                    (unsigned long long)link->count.packets, (unsigned long long)link->count.bytes,
+                    (double)link->count.busy_ns / seconds, (unsigned long long)link->count.queue_max_bytes,
+                    (unsigned long long)link->count.dropped);
     }
 }
 
@@ -86,7 +88,7 @@ typedef struct change {
 static bool read_change(const char *text, change_t *change)
 {
     char word[16] = "", rest[2];
-    int words = sscanf(text, "%15s %lf %1s", word, &change->value, rest);
+    int words = trv_sscanf(text, "%15s %lf %1s", word, &change->value, rest);
     if (words == 2 && strcmp(word, "bandwidth") == 0)
         change->what = BANDWIDTH;
     else if (words == 2 && strcmp(word, "latency") == 0)

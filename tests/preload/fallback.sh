@@ -18,7 +18,7 @@ fail() {
 run() { # ACTION FUNCTION…
     local action=$1
     shift
-    timeout 120 "$launcher" -n 2 env TRIVANCE_TORUS=2 TRIVANCE_TUNE="$tune" TRIVANCE_FALLBACK="$action" LD_PRELOAD="$library" "$program" "$@" \
+    timeout 120 "$launcher" -n 2 env TRIVANCE_TORUS=2 TRIVANCE_TUNE="$tune" TRIVANCE_FALLBACK="$action" LD_PRELOAD="$library${LD_PRELOAD:+:$LD_PRELOAD}" "$program" "$@" \
         > "$log" 2>&1
 }
 

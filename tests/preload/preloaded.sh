@@ -10,7 +10,7 @@ launcher=$1 library=$2 ranks=$3 torus=$4
 shift 4
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-preload=${BEFORE:+$BEFORE:}$library${BESIDE:+:$BESIDE}
+preload=${BEFORE:+$BEFORE:}$library${BESIDE:+:$BESIDE}${LD_PRELOAD:+:$LD_PRELOAD}
 "$launcher" -n "$ranks" env TRIVANCE_TORUS="$torus" TRIVANCE_DEBUG=info LD_PRELOAD="$preload" "$@" 2> "$log"
 code=$?
 [ $code != 77 ] || exit 77 # the program skips itself on this machine

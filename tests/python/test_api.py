@@ -99,6 +99,11 @@ def test_units_are_those_of_numbers():
     assert texts == numbers and texts.plan("1M").time == numbers.plan("1M").time
 
 
+def test_planned_is_no_schedule():
+    with pytest.raises(tv.ArgumentError, match=r"'planned' selects an algorithm .* \(in Python trivance.plan\) returns"):
+        tv.Schedule("planned", "8x8")
+
+
 def test_constraints():
     free, bound = tv.plan("9", "64K"), tv.plan("9", "64K", consistent=True, memory="1M", messages_per_port=1)
     assert bound.consistent and bound.time >= free.time

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/network_limits.h"
+#include "base/number.h"
 
 #define BYTES_MAX     (UINT64_C(1) << 50)
 #define SIZE_TEXT_MAX 48
@@ -65,7 +66,7 @@ static const char *read_number(const char *text, double *value)
     if (!isdigit((unsigned char)text[0]) || text[strspn(text, "0")] == 'x' || text[strspn(text, "0")] == 'X')
         return NULL;
     char *end;
-    *value = strtod(text, &end);
+    *value = trv_strtod(text, &end);
     return isfinite(*value) ? end : NULL;
 }
 
@@ -273,11 +274,11 @@ char *trv_format_time(double time_ns, const trv_time_unit_t *unit, char text[TRV
     double value = time_ns / unit->ns;
     if (value >= 1e6)
         unit = trv_time_unit(time_ns), value = time_ns / unit->ns;
-    snprintf(text, TRV_TIME_TEXT_MAX, "%.*f %s",
-             value < 10     ? 3
-             : value < 100  ? 2
-             : value < 1000 ? 1
-                            : 0,
-             value, unit->name);
+    trv_snprintf(text, TRV_TIME_TEXT_MAX, "%.*f %s",
+                 value < 10     ? 3
+                 : value < 100  ? 2
+                 : value < 1000 ? 1
+                                : 0,
+                 value, unit->name);
     return text;
 }

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "bootstrap/tcp/files.h"
 #include "bootstrap/tcp/inside.h"
 
@@ -194,7 +195,7 @@ static void server_fail(trv_bootstrap_t *bootstrap, const char *format, ...)
     char sentence[TRV_REASON_MAX];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(sentence, sizeof sentence, format, arguments);
+    trv_vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
     trv_bootstrap_fail_locked(bootstrap, sentence);
 }

@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "base/thread.h"
 #include "bootstrap/tcp/files.h"
 #include "bootstrap/tcp/inside.h"
@@ -38,7 +39,7 @@ void trv_bootstrap_log(trv_bootstrap_t *bootstrap, const char *format, ...)
     char sentence[512];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(sentence, sizeof sentence, format, arguments);
+    trv_vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
     if (bootstrap->options.log)
         bootstrap->options.log(bootstrap->options.context, sentence);
@@ -313,9 +314,9 @@ static int timeout_fail(trv_bootstrap_t *bootstrap, const char *what)
         snprintf(missing, sizeof missing, ": rank 0 at %.200s, port %d, %s", bootstrap->address, bootstrap->port,
                  *bootstrap->connect_error ? bootstrap->connect_error
                                            : "does not answer, or not all ranks are connected");
-    snprintf(sentence, sizeof sentence, "rank %d timed out after %.3g s while it waited %s%.*s%s",
-             bootstrap->options.rank, bootstrap->options.timeout_ns / 1e9, what,
-             (int)(sizeof missing - sizeof without_link), missing, trv_host_without_link(without_link));
+    trv_snprintf(sentence, sizeof sentence, "rank %d timed out after %.3g s while it waited %s%.*s%s",
+                 bootstrap->options.rank, bootstrap->options.timeout_ns / 1e9, what,
+                 (int)(sizeof missing - sizeof without_link), missing, trv_host_without_link(without_link));
     trv_bootstrap_fail_locked(bootstrap, sentence);
     wake(bootstrap);
     return trv_bootstrap_state(bootstrap);

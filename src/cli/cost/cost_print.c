@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "formats/names.h"
 #include "base/text/parse.h"
 #include "cli/shared/tool.h"
@@ -90,8 +91,8 @@ static void print_times(const cli_cost_options_t *options, const cli_cost_result
             char cell[64];
             const cli_cost_entry_t *e = &result->entry[line->entry[i]];
             bool best = e->time_ns[i] <= time_min(result, i);
-            snprintf(cell, sizeof cell, "%.2f%s%.1s", e->time_ns[i] / 1e3, best ? "*" : " ",
-                     family ? cli_member_letter(trv_schedule_name(e->schedule)) : " ");
+            trv_snprintf(cell, sizeof cell, "%.2f%s%.1s", e->time_ns[i] / 1e3, best ? "*" : " ",
+                         family ? cli_member_letter(trv_schedule_name(e->schedule)) : " ");
             cli_cell_text(&table, cell);
         }
         cli_row_end(&table);
@@ -130,10 +131,10 @@ void cli_cost_print(const cli_cost_options_t *options, const trv_torus_t *torus,
     if (options->path)
         collective = trv_collective_shape(trv_schedule_collective(result->entry[0].schedule))->title;
     cli_links_format(&options->links.links, "link ", links);
-    printf("%s on %s (%d rank%s), links of %g Gb/s, %g us per step, %g ns per hop%s%s\n\n", collective,
-           trv_shape_words(&network, shape), torus->ranks, torus->ranks == 1 ? "" : "s",
-           options->network.bandwidth_bps / 1e9, options->network.alpha_ns / 1e3, options->network.hop_ns,
-           links[0] ? ", " : "", links);
+    trv_fprintf(stdout, "%s on %s (%d rank%s), links of %g Gb/s, %g us per step, %g ns per hop%s%s\n\n", collective,
+                trv_shape_words(&network, shape), torus->ranks, torus->ranks == 1 ? "" : "s",
+                options->network.bandwidth_bps / 1e9, options->network.alpha_ns / 1e3, options->network.hop_ns,
+                links[0] ? ", " : "", links);
     print_factors(result);
     putchar('\n');
     print_times(options, result);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "cli/shared/tool.h"
 #include "base/text/parse.h"
 #include "cli/mpi/bench.h"
@@ -133,15 +134,16 @@ void bench_output_section(bench_output_t *output, const trv_torus_t *torus, cons
 
 static void osu_row(const bench_options_t *options, const bench_row_t *row)
 {
-    printf("%-10llu%18.2f", (unsigned long long)row->bytes, row->average_us);
+    trv_fprintf(stdout, "%-10llu%18.2f", (unsigned long long)row->bytes, row->average_us);
     if (options->full)
-        printf("%18.2f%18.2f%12d", row->min_us, row->max_us, row->iterations);
+        trv_fprintf(stdout, "%18.2f%18.2f%12d", row->min_us, row->max_us, row->iterations);
     printf("\n");
 }
 
 static void nccl_half(const bench_row_t *row)
 {
-    printf("  %7.2f  %6.2f  %6.2f ", row->average_us, bench_algorithm_bandwidth(row), bench_bus_bandwidth(row));
+    trv_fprintf(stdout, "  %7.2f  %6.2f  %6.2f ", row->average_us, bench_algorithm_bandwidth(row),
+                bench_bus_bandwidth(row));
     if (row->checked)
         printf("%6llu", (unsigned long long)row->wrong);
     else
@@ -251,8 +253,9 @@ int bench_output_end(bench_output_t *output)
     if (output->options->format == BENCH_MATRIX)
         code = bench_matrix_end(output);
     if (output->options->format == BENCH_NCCL)
-        printf("# Out of bounds values : %llu %s\n# Avg bus bandwidth    : %g\n", (unsigned long long)output->wrong,
-               output->wrong ? "FAILED" : "OK", output->rows ? output->bandwidth / output->rows : 0);
+        trv_fprintf(stdout, "# Out of bounds values : %llu %s\n# Avg bus bandwidth    : %g\n",
+                    (unsigned long long)output->wrong, output->wrong ? "FAILED" : "OK",
+                    output->rows ? output->bandwidth / output->rows : 0);
     fflush(stdout);
     return code;
 }

@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/text/parse.h"
 #include "cli/mpi/tune.h"
 #include "schedule/collective.h"
@@ -85,14 +86,14 @@ void tune_write_rules(const tune_t *tune, FILE *out)
 {
     char torus[TRV_TORUS_TEXT_MAX];
     trv_torus_format(&tune->options.torus, torus, sizeof torus);
-    fprintf(out,
-            "{\"rule_file_version\": 1,\n \"network\": {\"alpha\": \"%.3fus\", \"bandwidth\": \"%.3fGb/s\", "
-            "\"hop_latency\": \"%.1fns\", \"message_overhead\": \"%.1fns\"},\n "
-            "\"measured\": {\"ranks_per_core\": %.4g, \"load\": %.2f, \"spread\": %.2f, \"busy\": %s},\n "
-            "\"collectives\": {",
-            tune->network.alpha_ns / 1e3, tune->network.bandwidth_bps / 1e9, tune->network.hop_ns, tune->overhead_ns,
-            tune->machine_load.ranks_per_core, tune->machine_load.load, tune->machine_load.spread,
-            tune->machine_load.busy ? "true" : "false");
+    trv_fprintf(out,
+                "{\"rule_file_version\": 1,\n \"network\": {\"alpha\": \"%.3fus\", \"bandwidth\": \"%.3fGb/s\", "
+                "\"hop_latency\": \"%.1fns\", \"message_overhead\": \"%.1fns\"},\n "
+                "\"measured\": {\"ranks_per_core\": %.4g, \"load\": %.2f, \"spread\": %.2f, \"busy\": %s},\n "
+                "\"collectives\": {",
+                tune->network.alpha_ns / 1e3, tune->network.bandwidth_bps / 1e9, tune->network.hop_ns,
+                tune->overhead_ns, tune->machine_load.ranks_per_core, tune->machine_load.load,
+                tune->machine_load.spread, tune->machine_load.busy ? "true" : "false");
     for (int i = 0; i < TRV_COLLECTIVES; i++) {
         trv_collective_t collective = (trv_collective_t)i;
         fprintf(out, "%s\n  \"%s\": [{\"comm_size_min\": %d, \"comm_size_max\": %d, \"torus\": \"%s\", \"rules\": [",
@@ -147,11 +148,12 @@ int tune_print(const tune_t *tune, FILE *out)
     bool brief = tune->options.format == CLI_FORMAT_TABLE;
     trv_torus_format(&tune->options.torus, torus, sizeof torus);
     if (brief)
-        fprintf(out,
-                "%d ranks, torus %s; alpha %.2f us, bandwidth %.2f Gb/s, hop latency %.0f ns, message overhead "
-                "%.0f ns%s\n\n",
-                tune->ranks, torus, tune->network.alpha_ns / 1e3, tune->network.bandwidth_bps / 1e9,
-                tune->network.hop_ns, tune->overhead_ns, tune->machine_load.busy ? "; measured on a busy machine" : "");
+        trv_fprintf(out,
+                    "%d ranks, torus %s; alpha %.2f us, bandwidth %.2f Gb/s, hop latency %.0f ns, message overhead "
+                    "%.0f ns%s\n\n",
+                    tune->ranks, torus, tune->network.alpha_ns / 1e3, tune->network.bandwidth_bps / 1e9,
+                    tune->network.hop_ns, tune->overhead_ns,
+                    tune->machine_load.busy ? "; measured on a busy machine" : "");
     cli_table_begin(&table, out, tune->options.format, column, sizeof column / sizeof column[0], false);
     for (int i = 0; i < tune->cells; i++)
         for (int at = 0; at < tune->cell[i].candidates; at++)

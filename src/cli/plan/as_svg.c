@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/number.h"
 #include "base/text/parse.h"
 #include "cli/plan/plan.h"
 #include "cli/shared/network_options.h"
@@ -15,10 +16,10 @@ trv_draw_options_t cli_plan_drawn(const cli_shown_t *shown, const trv_network_t 
     char time[TRV_TIME_TEXT_MAX];
     note[0] = '\0';
     if (!isnan(shown->time.ns))
-        snprintf(note, TRV_CAPTION_MAX, "; %s %s (%s) at %g Gb/s, alpha %g us, hops %g ns",
-                 trv_format_time(shown->time.ns, trv_time_unit(shown->time.ns), time),
-                 shown->time.modelled ? "by its model" : "simulated", cli_model_name(TRV_FIFO),
-                 options->bandwidth_bps / 1e9, options->alpha_ns / 1e3, cli_hop_ns(options));
+        trv_snprintf(note, TRV_CAPTION_MAX, "; %s %s (%s) at %g Gb/s, alpha %g us, hops %g ns",
+                     trv_format_time(shown->time.ns, trv_time_unit(shown->time.ns), time),
+                     shown->time.modelled ? "by its model" : "simulated", cli_model_name(TRV_FIFO),
+                     options->bandwidth_bps / 1e9, options->alpha_ns / 1e3, cli_hop_ns(options));
     trv_draw_options_t drawn = {TRV_DRAW_OPTIONS, .network = network, .cost = &shown->cost};
     drawn.vector_bytes = shown->vector_bytes;
     drawn.rank = shown->rank;

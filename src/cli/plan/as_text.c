@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "cli/shared/tool.h"
 #include "cli/plan/plan.h"
 #include "cli/shared/network_options.h"
@@ -208,9 +209,9 @@ int cli_plan_text(const cli_shown_t *shown, FILE *out)
         fputs(" (planned: the fastest at this size)", out);
     else if (shown->chosen_for)
         fprintf(out, " (the fastest of %s at this size)", shown->chosen_for);
-    fprintf(out, "\n%s\nLambda %.3f, Delta %.3f, Theta %.3f; %llu messages in all\n\n",
-            trv_draw_subtitle(shown->schedule, &drawn, text), shown->cost.lambda, shown->cost.delta, shown->cost.theta,
-            (unsigned long long)shown->cost.messages);
+    trv_fprintf(out, "\n%s\nLambda %.3f, Delta %.3f, Theta %.3f; %llu messages in all\n\n",
+                trv_draw_subtitle(shown->schedule, &drawn, text), shown->cost.lambda, shown->cost.delta,
+                shown->cost.theta, (unsigned long long)shown->cost.messages);
     int rc = print_messages(shown, rank, out);
     if (!rc && shown->rank >= 0 && shown->has_blocks)
         rc = print_program(shown, out);

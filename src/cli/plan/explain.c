@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "cli/shared/lower_bound.h"
 #include "cli/shared/output.h"
 #include "cli/shared/tool.h"
@@ -141,9 +142,9 @@ static void format_value(int parameter, double value, char text[TRV_TIME_TEXT_MA
 {
     const trv_time_unit_t *unit = trv_time_unit(value);
     if (parameter == CLI_BANDWIDTH)
-        snprintf(text, TRV_TIME_TEXT_MAX, "%g Gb/s", value / 1e9);
+        trv_snprintf(text, TRV_TIME_TEXT_MAX, "%g Gb/s", value / 1e9);
     else
-        snprintf(text, TRV_TIME_TEXT_MAX, "%g %s", value / unit->ns, unit->name);
+        trv_snprintf(text, TRV_TIME_TEXT_MAX, "%g %s", value / unit->ns, unit->name);
 }
 
 static bool row_is_as_fast(const cli_explanation_t *analysis, const cli_explained_t *row)
@@ -225,7 +226,7 @@ static void print_links(const cli_explanation_t *analysis, FILE *out)
     const char *at = strchr(analysis->row[0].choice.algorithm, '@');
     const trv_network_t on = cli_network_on(&analysis->query->torus, &analysis->query->network.options);
     cli_links_explain(&analysis->query->network.links, &on, analysis->query->network.options.routes,
-                      at ? strtod(at + 1, NULL) : INFINITY, out);
+                      at ? trv_strtod(at + 1, NULL) : INFINITY, out);
     if (on.no_forwarding)
         fputs("the network does not forward: only schedules whose messages all cross one link are compared; in "
               "relayed:NAME ranks pass on the messages of NAME\n",
@@ -259,7 +260,7 @@ static int print_text(const cli_explanation_t *analysis, FILE *out)
         add_time(&table, choice->hops_ns, unit);
         add_time(&table, choice->transmission_ns, unit);
         const double ratio = choice->time_ns / best->time_ns;
-        snprintf(text, sizeof text, ratio < 2 ? "+%.1f %%" : "%.1fx", ratio < 2 ? 100 * (ratio - 1) : ratio);
+        trv_snprintf(text, sizeof text, ratio < 2 ? "+%.1f %%" : "%.1fx", ratio < 2 ? 100 * (ratio - 1) : ratio);
         cli_cell_text(&table, i == 0 ? "chosen" : row_is_as_fast(analysis, &analysis->row[i]) ? "as fast" : text);
         cli_row_end(&table);
     }
@@ -278,10 +279,10 @@ static int print_text(const cli_explanation_t *analysis, FILE *out)
         fprintf(out, "not tried: other networks, because planning for %d ranks without symmetry takes long\n",
                 analysis->query->torus.ranks);
     else if (analysis->rows > 1)
-        fprintf(out,
-                "tried: alpha, bandwidth and link latency, one at a time, at %d values from 1/%g to %g times the given "
-                "one\n",
-                2 * CLI_VALUES, CLI_FACTOR_MAX, CLI_FACTOR_MAX);
+        trv_fprintf(out,
+                    "tried: alpha, bandwidth and link latency, one at a time, at %d values from 1/%g to %g times the "
+                    "given one\n",
+                    2 * CLI_VALUES, CLI_FACTOR_MAX, CLI_FACTOR_MAX);
     if (!rc && analysis->query->limit) {
         fputc('\n', out);
         cli_limit_print(&analysis->limit, "this plan", best->time_ns, out);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "base/text/parse.h"
 #include "cli/shared/input.h"
 #include "cli/shared/output.h"
@@ -36,7 +37,7 @@ static void add_time(cli_table_t *table, double time_ns)
 static void add_slower(cli_table_t *table, int index, double ratio)
 {
     char text[32];
-    snprintf(text, sizeof text, "%.2fx", ratio);
+    trv_snprintf(text, sizeof text, "%.2fx", ratio);
     cli_cell_both(table, index == 0 ? "chosen" : ratio > 1 ? text : "as fast", json_real(ratio));
 }
 

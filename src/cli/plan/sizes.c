@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "cli/shared/lower_bound.h"
 #include "cli/shared/output.h"
 #include "cli/shared/tool.h"
@@ -215,7 +216,7 @@ static int print_text(const sizes_t *sizes, FILE *out)
             if (isinf(gain))
                 snprintf(text, sizeof text, ">%dx", SLOWDOWN_MAX);
             else
-                snprintf(text, sizeof text, isnan(gain) ? "-" : "%.2fx", gain);
+                trv_snprintf(text, sizeof text, isnan(gain) ? "-" : "%.2fx", gain);
             cli_cell_text(&table, text);
         }
         cli_row_end(&table);

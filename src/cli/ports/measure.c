@@ -87,15 +87,15 @@ static double interface_bytes_sent(const measurement_t *measurement, int port)
 {
     trv_fabric_interface_info_t info;
     char path[160];
-    double bytes = 0;
+    unsigned long long bytes = 0;
     trv_fabric_interface_info(measurement->net->fabric, trv_fabric_departure(measurement->net->fabric, port), &info);
     snprintf(path, sizeof path, "/sys/class/net/%.64s/statistics/tx_bytes", info.device.name);
     FILE *file = *info.device.name ? fopen(path, "re") : NULL;
-    if (file && fscanf(file, "%lf", &bytes) != 1)
+    if (file && fscanf(file, "%llu", &bytes) != 1)
         bytes = 0;
     if (file)
         fclose(file);
-    return bytes;
+    return (double)bytes;
 }
 
 /* Measures an exchange of all ranks at the same time. The result is the time of the slowest rank, on all ranks. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "base/text/parse.h"
 #include "torus/reach.h"
 #include "torus/torus.h"
@@ -185,7 +186,7 @@ char *cli_links_format(const cli_links_t *links, const char *before, char text[C
     for (int i = 0; i < links->count && used < CLI_LINKS_TEXT_MAX; i++) {
         const cli_link_t *link = &links->link[i];
         char port[TRV_PORT_TEXT_MAX], factor[32];
-        snprintf(factor, sizeof factor, "%.10gx", link->slow.factor);
+        trv_snprintf(factor, sizeof factor, "%.10gx", link->slow.factor);
         used += (size_t)snprintf(text + used, CLI_LINKS_TEXT_MAX - used, "%s%s%d:%s %s", i ? ", " : "", before,
                                  link->slow.rank, trv_port_format(link->slow.port, port),
                                  !isinf(link->slow.factor) ? factor
@@ -215,10 +216,10 @@ void cli_links_explain(const cli_links_t *links, const trv_network_t *on, trv_ro
         else if (isinf(link->factor))
             fprintf(out, "is cut: its row is a line that begins at rank %d\n", row_start(link, torus));
         else if (link->factor >= avoided)
-            fprintf(out, "is %.10g times as slow and avoided%s: its row is a line that begins at rank %d\n",
-                    link->factor, routes == TRV_ROUTES_FIXED ? " except by messages whose shorter way it is" : "",
-                    row_start(link, torus));
+            trv_fprintf(out, "is %.10g times as slow and avoided%s: its row is a line that begins at rank %d\n",
+                        link->factor, routes == TRV_ROUTES_FIXED ? " except by messages whose shorter way it is" : "",
+                        row_start(link, torus));
         else
-            fprintf(out, "is %.10g times as slow, and used\n", link->factor);
+            trv_fprintf(out, "is %.10g times as slow, and used\n", link->factor);
     }
 }

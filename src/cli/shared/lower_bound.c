@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/text/parse.h"
 #include "cli/shared/network_options.h"
 
@@ -35,18 +36,18 @@ void cli_limit_print(const trv_limit_t *limit, const char *what, double time_ns,
     const trv_time_unit_t *unit = trv_time_unit(limit->time_ns);
     const char *source = cli_limit_source(limit);
     char text[6][TRV_TIME_TEXT_MAX];
-    fprintf(out,
-            "limit %s, from %s%s (start-up %s; links around a set of ranks %s; all links %s): %s takes %.3f times as "
-            "long\n",
-            trv_format_time(limit->time_ns, unit, text[0]), strcmp(source, ALL_LINKS) == 0 ? "" : "the ", source,
-            trv_format_time(limit->startup_ns, unit, text[1]), trv_format_time(limit->sets_ns, unit, text[2]),
-            trv_format_time(limit->links_ns, unit, text[3]), what, ratio_of(time_ns, limit->time_ns));
-    fprintf(out,
-            "reference, not a bound: %s (start-up if each port sends one message per step %s + transmission %s): %.3f "
-            "times as long\n",
-            trv_format_time(limit->reference_ns, unit, text[0]), trv_format_time(limit->steps_ns, unit, text[4]),
-            trv_format_time(limit->reference_ns - limit->steps_ns, unit, text[5]),
-            ratio_of(time_ns, limit->reference_ns));
+    trv_fprintf(out,
+                "limit %s, from %s%s (start-up %s; links around a set of ranks %s; all links %s): %s takes %.3f times "
+                "as long\n",
+                trv_format_time(limit->time_ns, unit, text[0]), strcmp(source, ALL_LINKS) == 0 ? "" : "the ", source,
+                trv_format_time(limit->startup_ns, unit, text[1]), trv_format_time(limit->sets_ns, unit, text[2]),
+                trv_format_time(limit->links_ns, unit, text[3]), what, ratio_of(time_ns, limit->time_ns));
+    trv_fprintf(out,
+                "reference, not a bound: %s (start-up if each port sends one message per step %s + transmission %s): "
+                "%.3f times as long\n",
+                trv_format_time(limit->reference_ns, unit, text[0]), trv_format_time(limit->steps_ns, unit, text[4]),
+                trv_format_time(limit->reference_ns - limit->steps_ns, unit, text[5]),
+                ratio_of(time_ns, limit->reference_ns));
 }
 
 void cli_limit_columns(cli_column_t column[CLI_LIMIT_COLUMNS])

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "cli/shared/lower_bound.h"
 #include "cli/shared/network_options.h"
 #include "formats/names.h"
@@ -21,9 +22,9 @@ void cli_plot_begin(cli_plot_t *plot, const trv_torus_t *torus, trv_collective_t
     if (network->slow_links > 0)
         snprintf(links, sizeof links, ", %d slow or cut link%s", network->slow_links,
                  network->slow_links == 1 ? "" : "s");
-    snprintf(plot->title, sizeof plot->title, "%s on %s: %s, %g Gb/s, alpha %g us%s",
-             trv_collective_shape(collective)->title, trv_shape_words(&wired, shape), cli_model_name(network->model),
-             network->bandwidth_bps / 1e9, network->alpha_ns / 1e3, links);
+    trv_snprintf(plot->title, sizeof plot->title, "%s on %s: %s, %g Gb/s, alpha %g us%s",
+                 trv_collective_shape(collective)->title, trv_shape_words(&wired, shape),
+                 cli_model_name(network->model), network->bandwidth_bps / 1e9, network->alpha_ns / 1e3, links);
     plot->curves = json_array();
     plot->limit = json_pack("{s:[], s:[]}", "bytes", "ns");
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "cli/shared/tool.h"
 #include "base/text/parse.h"
 #include "base/error.h"
@@ -140,8 +141,8 @@ void cli_cell_real(cli_table_t *table, double value, int decimals)
         cli_cell_both(table, text, json_null());
         return;
     }
-    snprintf(text, sizeof text, "%.*f", decimals, value);
-    cli_cell_both(table, text, json_real(strtod(text, NULL)));
+    trv_snprintf(text, sizeof text, "%.*f", decimals, value);
+    cli_cell_both(table, text, json_real(trv_strtod(text, NULL)));
 }
 
 void cli_cell_bool(cli_table_t *table, bool value) { cli_cell_both(table, value ? "yes" : "no", json_boolean(value)); }
@@ -175,7 +176,7 @@ static void print_csv_cell(FILE *out, const char *text)
 static bool is_number(const char *text)
 {
     char *end;
-    strtod(text, &end);
+    trv_strtod(text, &end);
     return end != text && *end == '\0';
 }
 

@@ -13,11 +13,12 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/number.h"
 
 static void print_message(const char *command, const char *prefix, const char *format, va_list arguments)
 {
     char text[4096];
-    vsnprintf(text, sizeof text, format, arguments);
+    trv_vsnprintf(text, sizeof text, format, arguments);
     trv_make_printable(text);
     fflush(stdout);
     fprintf(stderr, "trivance%s%s: %s%s\n", command ? " " : "", command ? command : "", prefix, text);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "cli/simulate/simulate.h"
 #include "base/error.h"
 #include "base/text/parse.h"
@@ -72,7 +73,7 @@ static void ranking_cell(const ranking_t *ranking, int index, cli_table_t *table
     char *unit = strchr(time, ' ');
     if (unit && strcmp(unit + 1, ranking->unit->name) == 0) /* omit the unit that the title has */
         *unit = '\0';
-    snprintf(text, sizeof text, "%s %5.*f", time, ratio < 100 ? 2 : 1, ratio);
+    trv_snprintf(text, sizeof text, "%s %5.*f", time, ratio < 100 ? 2 : 1, ratio);
     cli_cell_text(table, position->label);
     cli_cell_text(table, text);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "cli/shared/tool.h"
 #include "base/text/parse.h"
 #include "formats/names.h"
@@ -84,7 +85,7 @@ static void time_cell(const cli_group_t *group, int line, int size, char text[CE
 static void relative_cell(const cli_group_t *group, int line, int size, char text[CELL_MAX])
 {
     const double ratio = cli_group_vs_trivance(group, line, size);
-    snprintf(text, CELL_MAX, isnan(ratio) ? "-" : ratio < 10 ? "%.2fx" : "%.1fx", ratio);
+    trv_snprintf(text, CELL_MAX, isnan(ratio) ? "-" : ratio < 10 ? "%.2fx" : "%.1fx", ratio);
 }
 
 static void cost_cell(const cli_group_t *group, int line, int size, char text[CELL_MAX])
@@ -93,7 +94,7 @@ static void cost_cell(const cli_group_t *group, int line, int size, char text[CE
     char time[TRV_TIME_TEXT_MAX];
     trv_format_time(cost_ns, column_unit(group, size), time);
     if (cost_ns > 0)
-        snprintf(text, CELL_MAX, "%s %.3f", time, point_at(group, line, size)->time_ns / cost_ns);
+        trv_snprintf(text, CELL_MAX, "%s %.3f", time, point_at(group, line, size)->time_ns / cost_ns);
     else
         snprintf(text, CELL_MAX, "%s", time);
 }
@@ -210,9 +211,10 @@ static int print_links(const cli_simulate_t *job, const cli_group_t *group)
         const cli_detail_t *detail = &group->detail[i];
         if (point->rc)
             continue;
-        printf("\nLinks under %s%s%s: %d of %d used, busy %.1f %% of the time on average%s\n", point->algorithm,
-               job->goal ? "" : ", ", job->goal ? "" : trv_format_bytes(point->bytes, bytes), detail->links_used,
-               detail->links, 100 * detail->utilisation_mean, detail->busiest ? "; the busiest" : "");
+        trv_fprintf(stdout, "\nLinks under %s%s%s: %d of %d used, busy %.1f %% of the time on average%s\n",
+                    point->algorithm, job->goal ? "" : ", ", job->goal ? "" : trv_format_bytes(point->bytes, bytes),
+                    detail->links_used, detail->links, 100 * detail->utilisation_mean,
+                    detail->busiest ? "; the busiest" : "");
         if (detail->busiest > 0)
             rc = print_busiest(group, point, detail);
     }

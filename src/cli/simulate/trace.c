@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "base/number.h"
 #include "cli/shared/output.h"
 #include "base/error.h"
 #include "torus/torus.h"
@@ -22,8 +23,8 @@ typedef struct trace {
 static void write_event(trace_t *trace, int rank, int thread, double begin_ns, double end_ns)
 {
     trace->events++;
-    fprintf(trace->out, ",\n{\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"ts\":%.6f,\"dur\":%.6f,", rank, thread,
-            begin_ns / 1e3, (end_ns - begin_ns) / 1e3);
+    trv_fprintf(trace->out, ",\n{\"ph\":\"X\",\"pid\":%d,\"tid\":%d,\"ts\":%.6f,\"dur\":%.6f,", rank, thread,
+                begin_ns / 1e3, (end_ns - begin_ns) / 1e3);
 }
 
 static void write_step(void *context, int rank, int stream, int step, double begin_ns, double end_ns)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "cli/sweep/sweep.h"
 #include "base/error.h"
 #include "base/text/nearest.h"
@@ -33,7 +34,7 @@ static int append_value(const trv_json_t *json, char **list, const json_t *value
     else if (json_is_integer(value))
         snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
     else if (json_is_real(value))
-        snprintf(number, sizeof number, "%.15g", json_real_value(value));
+        trv_snprintf(number, sizeof number, "%.15g", json_real_value(value));
     else
         return trv_json_fail(json, json->root, key,
                              "the key %s takes a string, a number or a list of these, for example [\"8\", \"8x8\"]",

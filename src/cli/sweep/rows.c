@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "cli/shared/lower_bound.h"
 #include "cli/shared/tool.h"
 #include "cli/sweep/sweep.h"
@@ -85,7 +86,7 @@ static void add_value(cli_table_t *table, const cli_values_t *values, int i)
     else if (strspn(cell, "0123456789") == strlen(cell))
         cli_cell_both(table, cell, json_integer(strtoll(cell, NULL, 10)));
     else
-        cli_cell_both(table, cell, json_real(strtod(cell, NULL)));
+        cli_cell_both(table, cell, json_real(trv_strtod(cell, NULL)));
 }
 
 static void add_limit(cli_table_t *table, const cli_sweep_grid_t *grid, const cli_sweep_result_t *result)
@@ -169,7 +170,7 @@ static bool split_json(const char *line, const cli_sweep_rows_t *rows, cells_t *
         if (json_is_integer(value))
             snprintf(cells->text[i], CLI_VALUE_MAX, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
         else if (json_is_real(value))
-            snprintf(cells->text[i], CLI_VALUE_MAX, "%.12g", json_real_value(value));
+            trv_snprintf(cells->text[i], CLI_VALUE_MAX, "%.12g", json_real_value(value));
         else
             snprintf(cells->text[i], CLI_VALUE_MAX, "%s", json_is_string(value) ? json_string_value(value) : "");
     }
@@ -234,7 +235,7 @@ static int read_row(cli_sweep_rows_t *rows, const char *line)
     rows->done[rows->done_count++] = index;
     const char *time_ns = cells.text[find_column(rows, "time_ns")];
     if (rows->time_ns && time_ns[0])
-        rows->time_ns[index] = strtod(time_ns, NULL);
+        rows->time_ns[index] = trv_strtod(time_ns, NULL);
     return TRV_OK;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/text/parse.h"
 #include "cli/sweep/sweep.h"
 #include "base/error.h"
@@ -72,7 +73,7 @@ static int add_quantity(cli_values_t *values, const char *what, const struct kin
     if (whole && value < 9e15)
         snprintf(text, sizeof text, "%.0f%s", value, kind->unit);
     else
-        snprintf(text, sizeof text, "%.12g%s", value, kind->unit);
+        trv_snprintf(text, sizeof text, "%.12g%s", value, kind->unit);
     values->unit = kind->unit;
     values->suffix = kind->suffix;
     return cli_values_add(values, what, text);
@@ -96,7 +97,7 @@ static bool parse_stride(const char *text, range_t *range)
     }
     char *end;
     const char *number = text + (text[0] == 'x');
-    range->factor = strtod(number, &end);
+    range->factor = trv_strtod(number, &end);
     return number[0] >= '0' && number[0] <= '9' && *end == '\0' && range->factor > 1 && range->factor <= 1e6;
 }
 

@@ -8,6 +8,7 @@
 
 #include <trivance/verify.h>
 
+#include "base/number.h"
 #include "cli/subcommands.h"
 #include "cli/shared/tool.h"
 #include "formats/msccl.h"
@@ -134,7 +135,7 @@ static void add_skipped(cli_table_t *table, const trv_torus_t *torus, const char
 static void format_duration(double seconds, char text[32])
 {
     const double ms = 1e3 * seconds;
-    snprintf(text, 32, "%.*f ms", ms < 10 ? 2 : ms < 100 ? 1 : 0, ms);
+    trv_snprintf(text, 32, "%.*f ms", ms < 10 ? 2 : ms < 100 ? 1 : 0, ms);
 }
 
 /* The messages after a fault are not examined, so their number is not known. */

@@ -9,9 +9,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "execute/run/reduce.h"
 
 /* Streaming makes the reduction itself about 10 % faster from 8 MiB on (bench/reduce, Xeon with AVX-512), but the next
@@ -24,7 +24,7 @@ static const trv_kernels_t *best_kernels(void)
 {
 #ifdef TRIVANCE_KERNELS_X86
     const char *setting = getenv("TRIVANCE_KERNELS");
-    bool plain = setting && !strcasecmp(setting, "plain"), avx2 = setting && !strcasecmp(setting, "avx2");
+    bool plain = setting && !trv_strcasecmp(setting, "plain"), avx2 = setting && !trv_strcasecmp(setting, "avx2");
     __builtin_cpu_init();
     /* clang 14 cannot test for F16C; every processor with AVX2 has it. */
     bool has_avx2 = __builtin_cpu_supports("avx2");

@@ -7,11 +7,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <strings.h>
 
 #include <trivance/reduce.h>
 
 #include "base/error.h"
+#include "base/number.h"
 
 static const struct {
     const char *name;
@@ -64,7 +64,7 @@ static const char *op_at(int i) { return ops[i]; }
 int trv_type_parse(const char *name, trv_type_t *type)
 {
     for (int i = 0; name && i < TRV_TYPES; i++)
-        if (!strcasecmp(name, types[i].name)) {
+        if (!trv_strcasecmp(name, types[i].name)) {
             *type = (trv_type_t)i;
             return 0;
         }
@@ -76,7 +76,7 @@ int trv_type_parse(const char *name, trv_type_t *type)
 int trv_op_parse(const char *name, trv_op_t *op)
 {
     for (int i = 0; name && i < TRV_OPS; i++)
-        if (!strcasecmp(name, ops[i])) {
+        if (!trv_strcasecmp(name, ops[i])) {
             *op = (trv_op_t)i;
             return 0;
         }

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "collective/memory.h"
 #include "collective/scratch.h"
 #include "base/error.h"
@@ -73,7 +74,7 @@ static const char *format_size(double bytes, char text[TRV_BYTES_TEXT_MAX])
     int i = 0;
     for (; i < 4 && bytes >= 1000; i++)
         bytes /= 1024;
-    snprintf(text, TRV_BYTES_TEXT_MAX, "%.3g %s", bytes, unit[i]);
+    trv_snprintf(text, TRV_BYTES_TEXT_MAX, "%.3g %s", bytes, unit[i]);
     return text;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/ascending.h"
 #include "base/error.h"
+#include "base/number.h"
 #include "mpi/communicator/world.h"
 #include "mpi/settings/job_settings.h"
 
@@ -22,7 +23,7 @@ static void wiring_set(trv_mpi_wiring_t *wiring, trv_mpi_wiring_status_t status,
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(wiring->reason, sizeof wiring->reason, format, arguments);
+    trv_vsnprintf(wiring->reason, sizeof wiring->reason, format, arguments);
     va_end(arguments);
     wiring->status = status;
 }

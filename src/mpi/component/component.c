@@ -4,7 +4,6 @@
  * For every environment variable TRIVANCE_X there is a parameter coll_trivance_x with the same meaning. If both are
  * set, the parameter takes precedence.
  */
-#include <ctype.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +36,7 @@ static void parameter_name(const char *variable, char *name, size_t size)
 {
     size_t length = 0;
     for (const char *at = variable + strlen(PREFIX); *at && length + 1 < size; at++)
-        name[length++] = (char)tolower((unsigned char)*at);
+        name[length++] = *at >= 'A' && *at <= 'Z' ? (char)(*at - 'A' + 'a') : *at; /* tolower depends on the locale */
     name[length] = '\0';
 }
 

@@ -17,6 +17,7 @@
 #include <mpi.h>
 
 #include "base/hash.h"
+#include "base/number.h"
 
 #define LINE_MAX_BYTES 1400
 #define LOGGED_MAX     4096 /* different lines; later lines cannot be compared and are not logged */
@@ -183,7 +184,7 @@ void trv_mpi_log_line(const char *format, ...)
     char line[LINE_MAX_BYTES];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
+    trv_vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     write_line(line);
 }
@@ -193,7 +194,7 @@ void trv_mpi_log_warning(const char *format, ...)
     char line[LINE_MAX_BYTES];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
+    trv_vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     if (trv_mpi_log_enabled(TRV_DEBUG_WARN, trv_mpi_log_rank()) && trv_mpi_log_is_new(line))
         trv_mpi_log_line("warning: %s", line);
@@ -227,7 +228,7 @@ void trv_mpi_log_fallback(int rank, const char *format, ...)
     char line[LINE_MAX_BYTES];
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
+    trv_vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
     if (trv_mpi_log_enabled(TRV_DEBUG_WARN, rank) && trv_mpi_log_is_new(line))
         trv_mpi_log_line("warning: %s; calls fall back to the MPI library", line);

@@ -13,6 +13,7 @@
 #include <trivance/algorithms.h>
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "base/text/parse.h"
 #include "base/size_class.h"
 #include "mpi/reports/log.h"
@@ -197,7 +198,7 @@ static void print_row(trv_mpi_tally_t *tally)
     const trv_time_unit_t *unit = trv_time_unit(time_ns);
     char time[TRV_TIME_TEXT_MAX] = "-", bytes[24] = "-";
     if (time_ns > 0)
-        snprintf(time, sizeof time, "%.4g %s", time_ns / unit->ns, unit->name);
+        trv_snprintf(time, sizeof time, "%.4g %s", time_ns / unit->ns, unit->name);
     if (atomic_load(&tally->bytes) > 0)
         snprintf(bytes, sizeof bytes, "%llu", (unsigned long long)atomic_load(&tally->bytes));
     trv_mpi_log_line("  %-26s %-20s %10llu %14s %10s%s%s", tally->function, tally->algorithm,

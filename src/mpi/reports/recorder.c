@@ -16,6 +16,7 @@
 #include <trivance/algorithms.h>
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "mpi/reports/log.h"
 
 #define LABEL_MAX          320
@@ -163,8 +164,8 @@ static void print_record(const record_t *record, double now_ns)
     else if (!record->ended)
         snprintf(end, sizeof end, "not complete");
     else
-        snprintf(end, sizeof end, "%s after %.6f s", record->code < 0 ? "failed" : "complete",
-                 (record->ended_ns - record->began_ns) / 1e9);
+        trv_snprintf(end, sizeof end, "%s after %.6f s", record->code < 0 ? "failed" : "complete",
+                     (record->ended_ns - record->began_ns) / 1e9);
     trv_mpi_log_line("  call %lu: %s of %zu bytes, %s: began %.6f s ago, %s", record->number, record->collective,
                      record->bytes, record->algorithm, (now_ns - record->began_ns) / 1e9, end);
 }

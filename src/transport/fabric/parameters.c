@@ -30,9 +30,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "transport/fabric/inside.h"
 
 static const struct {
@@ -123,7 +123,7 @@ size_t trv_fabric_rendezvous_limit(const char *parameters)
     char value[VALUE_MAX];
     find_value(parameters, "FI_OFI_RXM_USE_RNDV_WRITE", value);
     for (size_t i = 0; i < sizeof off / sizeof *off; i++)
-        if (strcasecmp(value, off[i]) == 0)
+        if (trv_strcasecmp(value, off[i]) == 0)
             return 0;
     find_value(parameters, "FI_OFI_RXM_EAGER_LIMIT", value);
     const unsigned long long bytes = strtoull(value, NULL, 0);
