@@ -262,7 +262,8 @@ static void test_limit(void **state)
     expect("plan 9 -b 32 --limit", 0, "\nlimit 2.600 us, from the start-up (start-up 2.600 us; ");
     expect("plan 9 -b 32 --why --limit", 0, "\nlimit 2.600 us, from the start-up (start-up 2.600 us; ");
     expect("plan 9m -b 64M --limit", 0, ", from the links around a set of ranks (");
-    expect(exhaustive() ? "plan 8x8 --all-sizes --limit" : "plan 4 --all-sizes --limit", 0, "\n/ limit: time of the plan divided by the lower bound");
+    expect(exhaustive() ? "plan 8x8 --all-sizes --limit" : "plan 4 --all-sizes --limit", 0,
+           "\n/ limit: time of the plan divided by the lower bound");
     json_t *rows = tool_json(
         "simulate 9,9m -a trivance-l -b 512M --limit --model=fifo --delivery=tail --packet=1M -f json");
     const double ring_ns = json_real_value(json_object_get(json_array_get(rows, 0), "limit_ns"));
