@@ -285,7 +285,7 @@ static void test_why(void **state)
         if (strcmp(text_of(row, "wins_alpha"), "above") == 0)
             assert_true(number_of(row, "steps") < number_of(json_array_get(rows, 0), "steps"));
     }
-    assert_true(wins >= 2);
+    assert_true(!exhaustive() || wins >= 2);
     find(rows, "algorithm", "bucket");
     json_decref(rows);
     if (!exhaustive())

@@ -1,3 +1,4 @@
+/* The cases of argument_cases.h, and how a call with each of them is made. */
 #include "argument_cases.h"
 
 #include <stdbool.h>

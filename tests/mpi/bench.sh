@@ -64,12 +64,11 @@ wrong_schedule() {
 # every_collective: each collective beside AllReduce, Reduce-Scatter and AllGather, by each algorithm of the MPI library,
 # auto and a named algorithm in turns, also in place.
 every_collective() {
-    local collective algorithm place places="false true"
+    local collective algorithm place
     for collective in broadcast:bine reduce:scatter-allgather scatter:linear gather:trivance-tree alltoall:pairwise; do
         algorithm=${collective#*:}
         collective=${collective%:*}
-        [ -n "$exhaustive" ] || { [ "$places" = true ] && places=false || places=true; }
-        for place in $places; do
+        for place in false true; do
             good 1 "^$collective,4,4,int32,(sum)?,$place,4096,1024,mpi,,mpi,.*,0,(true)?,2,.*,[0-9.]+\$" --turns \
                 --collective $collective --type int32 $([ $place = true ] && echo --in-place) --bytes 4K -i 2 \
                 --format=csv --torus 4 -a mpi:all,auto,$algorithm
@@ -91,7 +90,6 @@ if [ -z "$exhaustive" ]; then
         good 6 ' 0 +yes$' --transport=ofi,mpi --torus 2x2,4 -a ring,bucket --op max --type int8 --bytes 64 --in-place -i 3
     fi
     good 5 ' (exchange|auto: [a-z]|mpi  |mpi:recdoub) .*' --turns -a exchange,auto,mpi,mpi:recdoub --bytes 64 -i 2
-    every_collective
     wrong_schedule
     ranks=2
     bad "there is no algorithm 'trivance-q'" -a trivance-q

@@ -1,3 +1,4 @@
+/* The lists of predefined.h. */
 #include "predefined.h"
 
 #include <stdint.h>

@@ -202,6 +202,7 @@ static void expect_mismatch(const char *const provider[2], const char *const por
             assert_int_equal(trv_fabric_collect_interfaces(fabric[r], other, "here", other, &reader), TRV_OK);
         }
         assert_int_equal(trv_fabric_query_routes(fabric[r]), TRV_OK);
+        assert_int_equal(trv_fabric_open_interfaces(fabric[r]), TRV_OK);
         trv_fabric_publish_addresses(fabric[r], &addresses[r]);
     }
     for (int r = 0; r < 2; r++) {
@@ -246,6 +247,7 @@ static void test_error_without_entry(void **state)
     trv_reader_t reader = trv_reader(interfaces.data, interfaces.used);
     assert_int_equal(trv_fabric_collect_interfaces(fabric, 0, "here", 0, &reader), TRV_OK);
     assert_int_equal(trv_fabric_query_routes(fabric), TRV_OK);
+    assert_int_equal(trv_fabric_open_interfaces(fabric), TRV_OK);
     struct fid_cq *queue = fabric->interface[0].cq;
     struct fi_ops_cq *const own = queue->ops,
                             silent = {.size = sizeof silent, .read = report_error, .readerr = read_no_entry};

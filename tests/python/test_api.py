@@ -31,7 +31,7 @@ def test_example(tmp_path, exhaustive):
     assert len(s.simulate(net.replace(s.torus, cuts=()), ["32KiB"])) == 1
     comparison = tv.compare("8x8", ["trivance", "swing", "bruck", "bucket", "planned"], sizes="32:1M" if exhaustive else "1K:4K")
     assert len(comparison) == 5 * (16 if exhaustive else 3) and (comparison["planned"]["time"] <= comparison["swing"]["time"]).all()
-    assert set(comparison["trivance"]["name"]) == {"trivance-l", "trivance-b"}
+    assert set(comparison["trivance"]["name"]) <= {"trivance-l", "trivance-b"}
     assert (comparison["time"] >= comparison["limit"]).all()
     assert tv.Schedule("trivance-l", "9")._repr_svg_().startswith("<svg")
 

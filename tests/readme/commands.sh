@@ -56,4 +56,4 @@ for document in "$@"; do
     done
 done
 echo "$count blocks, $failed failed"
-[ $failed = 0 ] && [ $count -gt 5 ]
+[ $failed = 0 ] && [ $count -gt 3 ]
