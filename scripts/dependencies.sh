@@ -7,13 +7,13 @@ set -eu
 
 build="build-essential cmake ninja-build pkg-config libcmocka-dev libjansson-dev libfabric-dev
        libhwloc-dev libpmix-dev libopenmpi-dev openmpi-bin libmpich-dev mpich"
-check="python3 python3-mpi4py python3-numpy python3-matplotlib python3-pytest protobuf-compiler"
+check="python3 python3-mpi4py python3-numpy python3-matplotlib python3-pytest"
 clang="clang libclang-rt-dev llvm"
 netpipe="netpipe-openmpi netpipe-mpich2"
 python="python3-pandas python3-networkx python3-nbclient python3-ipykernel python3-tqdm python3-setuptools
         python3-wheel python3-pip mypy"
 slurm="slurmctld slurmd slurm-client munge"
-check_all="$clang $netpipe $python $slurm libfabric-bin valgrind clang-format-14 clang-tidy-14 mandoc spin debhelper
+check_all="$clang $netpipe $python $slurm libfabric-bin valgrind clang-format-14 clang-tidy-14 mandoc spin debhelper protobuf-compiler
            locales"
 docs="mkdocs mkdocs-material doxygen"
 testbed="iproute2"

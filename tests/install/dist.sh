@@ -3,7 +3,7 @@
 # archive has the files of the commit with its time. Usage: dist.sh SOURCE; exit code 77: SOURCE is no git repository
 set -eu -o pipefail
 source=$1
-git -C "$source" rev-parse HEAD > /dev/null 2>&1 || exit 77
+git -C "$source" rev-parse HEAD > /dev/null 2>&1 || { echo "skipped: $source is no git repository"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

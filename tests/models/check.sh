@@ -6,7 +6,7 @@ set -eu -o pipefail
 model=$1 scenario=${2:-all} compiler=${3:-cc}
 source=$(cd "$(dirname "$0")" && pwd)/$model.pml
 if ! command -v spin > /dev/null; then
-    echo "models: skipped, spin is not installed (Debian package spin)"
+    echo "skipped: spin is not installed (Debian package spin)"
     exit 77
 fi
 work=$(mktemp -d)

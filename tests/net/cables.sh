@@ -15,13 +15,14 @@
 # the system has no such namespaces.
 set -u
 . "$(dirname "$0")/wait.sh"
+no_namespaces() { echo "skipped: this system has no network namespaces with bridges"; exit 77; }
 if [ "${CABLES_INSIDE-}" != yes ]; then
-    unshare -Urnm true 2> /dev/null || { echo "skipped: this system has no network namespaces"; exit 77; }
+    unshare -Urnm true 2> /dev/null || no_namespaces
     CABLES_INSIDE=yes exec unshare -Urnm --kill-child --fork --pid --mount-proc "$0" "$@"
 fi
 shape=$1 hosts=$2
 shift 2
-mount -t tmpfs tmpfs /run && mkdir -p /run/netns && export PATH=$PATH:/usr/sbin:/sbin || exit 77
+mount -t tmpfs tmpfs /run && mkdir -p /run/netns && export PATH=$PATH:/usr/sbin:/sbin || no_namespaces
 
 nodad=nodad # an IPv6 address is usable only after a second without it
 case ${IPV6-} in # the addresses of the management network: a prefix, the number of the host, the length of the network
@@ -30,9 +31,9 @@ link) prefix=fe80::8: length=64 master=fe80::8:1%mgmt ;;
 *) prefix=10.8.0. length=16 master=10.8.0.1 nodad= ;;
 esac
 
-ip link add bridge type bridge && ip link set bridge up || exit 77
+ip link add bridge type bridge && ip link set bridge up || no_namespaces
 for ((r = 0; r < hosts; r++)); do
-    ip netns add "host$r" && ip -n "host$r" link set lo up || exit 77
+    ip netns add "host$r" && ip -n "host$r" link set lo up || no_namespaces
     if [ "${DOCKER-}" = yes ]; then # it has a link because it has a member
         ip -n "host$r" link add docker0 type bridge && ip -n "host$r" addr add 172.17.0.1/16 dev docker0
         ip -n "host$r" link add inside type veth peer name outside

@@ -9,9 +9,9 @@ set -u
 tool=$1 preload=$2 program=$3 net=$4
 PATH=$PATH:/usr/sbin
 for needed in slurmctld slurmd srun scontrol munged; do
-    command -v $needed > /dev/null || { echo "$needed is not installed"; exit 77; }
+    command -v $needed > /dev/null || { echo "skipped: $needed is not installed"; exit 77; }
 done
-[ "$(id -u)" = 0 ] || { echo "only root can start the daemons of several nodes"; exit 77; }
+[ "$(id -u)" = 0 ] || { echo "skipped: only root can start the daemons of several nodes"; exit 77; }
 
 dir=$(mktemp -d /tmp/trivance-slurm.XXXXXX)
 pids=()
@@ -89,8 +89,8 @@ done
 ready() { [ "$(sinfo -h -t idle -o %D 2> /dev/null)" = 4 ]; }
 for ((i = 0; i < 100; i++)); do ready && break; sleep 0.3; done
 if ! ready; then
-    echo "the four nodes of Slurm did not start on this host:"
     cat "$dir"/out.* "$dir"/*.log 2> /dev/null | tail -20
+    echo "skipped: the four nodes of Slurm did not start on this host"
     exit 77
 fi
 
