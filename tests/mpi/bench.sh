@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The benchmark program as users call it: formats, options of three families, bad input.
 # Usage: bench.sh LAUNCHER PROGRAM
-# Without TEST_EXHAUSTIVE a sample: one result, several algorithms, both transports, one error of each kind.
+# Without TEST_EXHAUSTIVE a sample: one result, several algorithms, one error of each kind.
 set -u
 exhaustive=${TEST_EXHAUSTIVE:-}
 launcher=$1 program=$2
@@ -86,12 +86,9 @@ finish() {
 
 if [ -z "$exhaustive" ]; then
     good 4 '^[0-9]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +7$' -f osu -f -m 8:64 -i 7 -x 1 -a trivance-l
-    if has_ofi; then
-        good 6 ' 0 +yes$' --transport=ofi,mpi --torus 2x2,4 -a ring,bucket --op max --type int8 --bytes 64 --in-place -i 3
-    fi
     good 5 ' (exchange|auto: [a-z]|mpi  |mpi:recdoub) .*' --turns -a exchange,auto,mpi,mpi:recdoub --bytes 64 -i 2
     wrong_schedule
-    ranks=2
+    ranks=0
     bad "there is no algorithm 'trivance-q'" -a trivance-q
     bad "the operation sum is not defined on bool; use land, lor, lxor, band, bor or bxor" --type=bool --op=sum
     bad "--check: '2' is not a whole number from 0 to 1" --check=2
