@@ -48,7 +48,7 @@ apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created
 [ -z "$(git status --porcelain)" ] || echo "Uncommitted changes are not part of the tree that is tested."
 
 began=$SECONDS
-unshare --mount --pid --uts --fork --kill-child "$0" inside "$root" < /dev/null
+unshare --mount --pid --uts --fork --kill-child scripts/fresh.sh inside "$root" < /dev/null
 
 skipped=$root/root/trivance/build/check/skipped
 if [ -s "$skipped" ]; then
