@@ -17,8 +17,8 @@ static void whole(const trv_schedule_t *schedule)
     const size_t allreduce[] = {0, 1, n, n + 1, 4099}, blocks[] = {0, 1, 5, 131};
     bool vector = trv_schedule_collective(schedule) == TRV_ALLREDUCE;
     const int all = vector && (n <= 16 || exhaustive()) ? 5 : 4;
-    for (int c = 0, first = exhaustive() ? sample_draw(all) : (int)n % 2;
-         c<(exhaustive() ? 2 : all); c += n> 9 ? 2 : 1) {
+    const int tried = exhaustive() ? 2 : all, step = !exhaustive() && n > 9 ? 2 : 1;
+    for (int c = 0, first = exhaustive() ? sample_draw(all) : (int)n % 2; c < tried; c += step) {
         const int i = (first + c) % all;
         world_try(schedule, vector ? allreduce[i] : blocks[i], 0);
     }
