@@ -94,7 +94,8 @@ bool trv_host_shares_network(void)
     bool shares = false;
     for (int i = 0; i < count; i++)
         for (int k = 0; k < i && interface[i].neighbours.s_addr != INADDR_ANY; k++)
-            shares = shares || interface[i].neighbours.s_addr == interface[k].neighbours.s_addr;
+            shares = shares || (interface[i].neighbours.s_addr == interface[k].neighbours.s_addr &&
+                                interface[i].index != interface[k].index); /* an interface may have several addresses */
     return shares;
 }
 
