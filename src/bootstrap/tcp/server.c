@@ -48,8 +48,7 @@ static void local_address_find(trv_bootstrap_t *bootstrap, int fd)
     if (getsockname(fd, (struct sockaddr *)&local, &length) != 0)
         return;
     trv_address_text((const struct sockaddr *)&local, bootstrap->local);
-    bootstrap->port = ntohs(local.ss_family == AF_INET6 ? ((const struct sockaddr_in6 *)(const void *)&local)->sin6_port
-                                                        : ((const struct sockaddr_in *)(const void *)&local)->sin_port);
+    bootstrap->port = ntohs(((const struct sockaddr_in *)(const void *)&local)->sin_port); /* as in sockaddr_in6 */
 }
 
 static void listener_watch(trv_bootstrap_t *bootstrap, bool watched)
