@@ -24,12 +24,9 @@ const cli_command_t cli_info_command = {
     .name = "info",
     .summary = "the environment variables and their values, and the build",
     .usage = "[--format=table|json|csv]",
-    .about =
-        "Prints the environment variables that the MPI layer and libtrivance_net read, with their meaning, "
-        "allowed values, default and current value; and how this Trivance was built, for which MPIs, and for which "
-        "PyTorch, or why not. An "
-        "invalid value is reported with the reason, and "
-        "the exit status is 2.",
+    .about = "Prints the environment variables that the MPI layer and libtrivance_net read, with their meaning, "
+             "allowed values, default and current value; and how this Trivance was built, for which MPIs, and for "
+             "which PyTorch, or why not. An invalid value is reported with the reason, and the exit status is 2.",
     .option = option,
     .examples = "TRIVANCE_TORUS=8x8 trivance info\n",
 };

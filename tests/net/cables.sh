@@ -5,14 +5,14 @@
 #     cables.sh ring|chain|switch|none HOSTS PROGRAM [ARGUMENT…]
 #
 # Host r has the interfaces `right` and `left` towards hosts r + 1 and r - 1 (or both to one switch), and `mgmt`.
-# MANAGEMENT=no leaves out `mgmt`; rank 0 is then reached by its cables only. PULL=R pulls the cable between hosts R and R + 1 when the program creates
-# the file `begun` in the folder JOB_FILES; DOWN=R before the program starts. RANKS_ON_HOST (default 1) consecutive ranks
-# are on one host, and the hosts are numbered in the order HOST_ORDER. PREFIX=16 gives all cables one network; the hosts
-# then have a route to the other end of each cable (WAY=routes), or a rule for the source of each (WAY=rules), or neither.
-# The management network has IPv4 addresses, with IPV6=global only IPv6 addresses, with IPV6=link only link-local ones.
-# DOCKER=yes adds a bridge docker0, with the same address on each host. NAMED=yes reaches rank 0 by the name host0, which
-# host 0 itself resolves to 127.0.1.1, as Debian sets it up. The exit status is that of the lowest rank that fails, 77 if
-# the system has no such namespaces.
+# MANAGEMENT=no leaves out `mgmt`; rank 0 is then reached by its cables only. PULL=R pulls the cable between hosts R and
+# R + 1 when the program creates the file `begun` in the folder JOB_FILES; DOWN=R before the program starts.
+# RANKS_ON_HOST (default 1) consecutive ranks are on one host, and the hosts are numbered in the order HOST_ORDER.
+# PREFIX=16 gives all cables one network; the hosts then have a route to the other end of each cable (WAY=routes), or a
+# rule for the source of each (WAY=rules), or neither. The management network has IPv4 addresses, with IPV6=global only
+# IPv6 addresses, with IPV6=link only link-local ones. DOCKER=yes adds a bridge docker0, with the same address on each
+# host. NAMED=yes reaches rank 0 by the name host0, which host 0 itself resolves to 127.0.1.1, as Debian sets it up. The
+# exit status is that of the lowest rank that fails, 77 if the system has no such namespaces.
 set -u
 . "$(dirname "$0")/wait.sh"
 no_namespaces() { echo "skipped: this system has no network namespaces with bridges"; exit 77; }

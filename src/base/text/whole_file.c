@@ -22,7 +22,7 @@ static int fail_large(const char *path)
     return trv_fail(TRV_ERR_ARGUMENT, "the file '%.200s' is too large: files are read up to 2 GiB", path);
 }
 
-/* Refuses devices, most of which have no end. A terminal has one, the user's. */
+/* Refuses devices, most of which have no end. On a terminal the user ends the input. */
 static int check_kind(FILE *in, const char *path)
 {
     struct stat status;

@@ -246,7 +246,7 @@ static void client_fail_server(trv_bootstrap_t *bootstrap, const char *what, con
     client_fail(bootstrap, before, why, bytes);
 }
 
-/* True if the process that has answered is not rank 0, which may answer at its next address. */
+/* True if the process that has answered is not rank 0, which may answer at its next address. Logs the first one. */
 static bool is_other_process(trv_bootstrap_t *bootstrap, const char *why)
 {
     if (!has_alternatives(bootstrap) || bootstrap->to_rank_0->link.received > 0)

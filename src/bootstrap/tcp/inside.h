@@ -103,7 +103,7 @@ struct trv_bootstrap {
     int *relay_rank;     /* rank 0: the rank that relays the connection of each rank; 0: none */
     int lost_rank;       /* rank 0: the rank whose loss is the reported failure; 0: none */
     bool local_is_final; /* rank 0: `local` is an address by which another host has connected */
-    int refused_count;   /* number of unauthenticated peers that were refused */
+    int refused_count;   /* number of unauthenticated peers: refused by rank 0, or not rank 0 (client.c) */
     bool accept_failed;  /* the last connection could not be accepted */
     double accept_ns;    /* no connection is accepted before this time; 0: accepting is not suspended */
 };

@@ -40,8 +40,8 @@ typedef struct known_type {
     atomic_schar accepted[OPS_MAX]; /* by operation: whether the MPI library accepts it; 0: not known yet, 1, or -1 */
 } known_type_t;
 
-/* `defined`: the classes of types for which the MPI standard defines the operation. `kernel`: the core has one for all
- * types with kernels; not valid for those on pairs, which have none. */
+/* `defined`: the classes of types for which the MPI standard defines the operation. `kernel`: the core's operation; it
+ * has no meaning for operations on pairs and for those that no class has. */
 typedef struct known_op {
     const char *name;
     MPI_Op op;
@@ -53,7 +53,7 @@ static known_type_t known[TYPES_MAX];
 static int known_types;
 static known_op_t known_op[OPS_MAX];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects calls on trv_mpi_own_comm */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* permits one collective at a time on trv_mpi_own_comm */
 
 static known_type_t *add_type(MPI_Datatype datatype, int class)
 {
