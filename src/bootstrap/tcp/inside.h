@@ -24,12 +24,12 @@ typedef struct trv_connection {
     int fd;
     int rank; /* of the peer; TRV_RANK_UNKNOWN until it has sent HELLO */
     bool output_pending;
-    bool leaving;               /* BYE was received from the peer or sent to it */
-    bool closing;               /* the connection is shut down for writing once all output is written */
-    int records;                /* received from the peer */
-    int error;                  /* errno with which the connection has failed; 0: it was closed */
-    double since_ns;            /* time at which the connection was created */
-    char from[TRV_NUMERIC_MAX]; /* address of the peer */
+    bool leaving;                    /* BYE was received from the peer or sent to it */
+    bool closing;                    /* the connection is shut down for writing once all output is written */
+    int records;                     /* received from the peer */
+    int error;                       /* errno with which the connection has failed; 0: it was closed */
+    double since_ns;                 /* time at which the connection was created */
+    char from[TRV_NUMERIC_MAX + 32]; /* address of the peer, and the rank that relays its connection */
     trv_link_t link;
     struct trv_connection *next; /* the next connection that has not authenticated itself */
 } trv_connection_t;

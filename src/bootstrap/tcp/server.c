@@ -219,7 +219,7 @@ static void hello_handle(trv_bootstrap_t *bootstrap, trv_connection_t *connectio
     size_t bytes;
     const uint8_t *greeting = trv_read_block(&reader, TRV_GREETING_BYTES_MAX, &bytes);
     const uint32_t relay = trv_read_number(&reader);
-    char local[INET6_ADDRSTRLEN];
+    char local[TRV_NUMERIC_MAX];
     trv_read_text(&reader, local, sizeof local);
     if (!reader.bad && relay > 0 && relay < ranks)
         snprintf(connection->from, sizeof connection->from, "%s (relayed by rank %u)", local, relay);
