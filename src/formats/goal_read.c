@@ -242,8 +242,9 @@ static int read_matched(reader_t *reader, const char *expected, uint64_t max, ui
 {
     if (is(&reader->token, "-1"))
         return fail_at(reader, reader->token.line,
-                       "receives from any source or with any tag (-1) are not supported, because the order of arrival "
-                       "would decide which message they take; state the rank and the tag, for example from 3 tag 5");
+                       "-1 is neither a rank nor a tag; receives from any source or with any tag are not supported, "
+                       "because the order of arrival would decide which message they take; state the rank and the tag, "
+                       "for example from 3 tag 5");
     return number(reader, expected, max, value);
 }
 

@@ -188,6 +188,7 @@ static void test_bad_input(void **state)
         {"tune", "mpirun -n 9 trivance tune"},
         {"version 3", "unexpected argument '3' after version; leave it out"},
         {"plan 9 64K", "'64K' is not a torus; the size of a vector is given as --bytes=64K"},
+        {"cost 3x3 64M", "'64M' is not a torus; the size of a vector is given as --bytes=64M"},
         {"verify 9 -a hybrid:3,3", "there is no algorithm '3': commas separate algorithms; numbers that belong to one"},
         {"simulate --goal=-", "--goal requires a torus, for example `trivance simulate 3x3 --goal=FILE`"},
         {"launch -np 4 true", "the number of processes is -n N or --ranks=N, not -np N; for example -n 4"},

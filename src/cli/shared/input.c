@@ -44,8 +44,9 @@ int cli_read_tori(int argc, char **argv, int first, cli_tori_t *tori)
             if (rc && is_file(argv[i]))
                 return trv_fail(rc, "'%.200s' is not a torus; a schedule in a file is given as --schedule=%.200s",
                                 argv[i], argv[i]);
-            if (rc && is_bytes(argv[i]))
-                return trv_fail(rc, "'%.40s' is not a torus; the size of a vector is given as --bytes=%.40s", argv[i],
+            /* After another torus, 64M is a size rather than a line of 64 ranks. */
+            if (is_bytes(argv[i]) && (rc || (tori->count > 0 && strchr(argv[i], 'M'))))
+                return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a torus; the size of a vector is given as --bytes=%.40s", argv[i],
                                 argv[i]);
             if (rc)
                 return rc;
