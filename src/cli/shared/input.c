@@ -46,7 +46,8 @@ int cli_read_tori(int argc, char **argv, int first, cli_tori_t *tori)
                                 argv[i], argv[i]);
             /* After another torus, 64M is a size rather than a line of 64 ranks. */
             if (is_bytes(argv[i]) && (rc || (tori->count > 0 && strchr(argv[i], 'M'))))
-                return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a torus; the size of a vector is given as --bytes=%.40s", argv[i],
+                return trv_fail(TRV_ERR_ARGUMENT,
+                                "'%.40s' is not a torus; the size of a vector is given as --bytes=%.40s", argv[i],
                                 argv[i]);
             if (rc)
                 return rc;
