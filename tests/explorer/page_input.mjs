@@ -156,6 +156,7 @@ await runTests({
     await goTo(page, `view=time&torus=9&most=1K&timeline=<b>@1K&chart=constructor,__proto__,trivance,trivance,${Array.from({ length: 500 }, (_, i) => `x${i}`)}`);
     await page.waitForFunction(() => document.getElementById('chart').dataset.done, null, { timeout: 20000 });
     assert.equal(await page.locator('.chip').count(), 21); // 16 of them, and the suggested ones
+    await page.waitForFunction(() => !document.getElementById('timeline-text').textContent.startsWith('simulating'), null, { timeout: 20000 });
     assert.match(await text(page, '#timeline-text'), /there is no algorithm '<b>'/);
   },
 });
