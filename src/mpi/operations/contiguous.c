@@ -154,7 +154,7 @@ static bool is_in_order(MPI_Datatype type)
 bool trv_mpi_is_committed(MPI_Datatype datatype)
 {
     const char byte = 0; /* not sent; NULL would be an error of its own */
-    const MPI_Comm comm = trv_mpi_own_comm();
+    MPI_Comm comm = trv_mpi_own_comm();
     return comm == MPI_COMM_NULL || PMPI_Send(&byte, 1, datatype, MPI_PROC_NULL, 0, comm) == MPI_SUCCESS;
 }
 

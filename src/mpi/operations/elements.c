@@ -221,7 +221,7 @@ static bool is_defined(const known_op_t *op, const known_type_t *type) { return 
 static bool library_accepts(MPI_Datatype datatype, MPI_Op op)
 {
     pthread_mutex_lock(&lock);
-    const MPI_Comm comm = trv_mpi_own_comm();
+    MPI_Comm comm = trv_mpi_own_comm();
     const bool accepts = comm == MPI_COMM_NULL || PMPI_Allreduce(NULL, NULL, 0, datatype, op, comm) == MPI_SUCCESS;
     pthread_mutex_unlock(&lock);
     return accepts;
