@@ -68,15 +68,15 @@ fi
 export DEBIAN_FRONTEND=noninteractive DEBCONF_NOWARNINGS=yes
 echo "Installing:$missing"
 # apt-get's own timeout covers the lock of installations, but not that of the package lists.
-apt() {
+run_apt() {
     local deadline=$((SECONDS + 300)) errors
     until errors=$(apt-get -qq -o DPkg::Lock::Timeout=300 "$@" 2>&1 > /dev/null); do
         [[ $errors == *"Could not get lock"* && $SECONDS -lt $deadline ]] || { echo "$errors" >&2; return 1; }
         sleep 2
     done
 }
-install() { apt install -y --no-install-recommends $missing; }
-if ! apt install -s $missing 2> /dev/null; then # the package lists are missing or outdated
-    apt update
+install() { run_apt install -y --no-install-recommends $missing; }
+if ! run_apt install -s $missing 2> /dev/null; then # the package lists are missing or outdated
+    run_apt update
 fi
-install || { apt update; install; }
+install || { run_apt update; install; }
