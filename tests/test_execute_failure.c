@@ -264,7 +264,7 @@ static void test_threads(void **state)
     (void)state;
     trv_torus_t torus;
     assert_int_equal(trv_torus_parse("3x3", &torus), 0);
-    for (int after = 0; after < (exhaustive() ? 60 : 20); after++) {
+    for (int after = 0; after < (exhaustive() ? 60 : 10); after++) {
         trv_schedule_t *schedule;
         pthread_t thread[RANKS_MAX];
         job_t job[RANKS_MAX];
