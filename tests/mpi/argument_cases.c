@@ -298,6 +298,13 @@ static void inter_create(MPI_Comm comm)
 void argument_cases(const functions_t *tested, const functions_t *plain, MPI_Comm comm,
                     void (*compare)(const char *what, int got, int expected))
 {
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+    /* Open MPI's own functions read outside of buffers if arguments are invalid. */
+    (void)tested, (void)plain, (void)comm, (void)compare;
+    return;
+#endif
+#endif
     MPI_Comm own[2];
     MPI_Errhandler handler;
     MPI_Comm_rank(comm, &rank);
