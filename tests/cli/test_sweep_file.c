@@ -177,7 +177,7 @@ static void test_truncated_file(void **state)
     char file[512], *text = tool_read_file(whole);
     (void)state;
     snprintf(file, sizeof file, "%s", in_folder("torn.csv"));
-    for (size_t i = 0; i < cuts; i++) { /* within the header, the first row and a later one; then near these */
+    for (size_t i = 0; i < cuts; i++) {
         tool_write_file(file, text, 0600);
         assert_int_equal(truncate(file, (off_t)cut[i]), 0);
         expect_code(sweep(GRID " -o %s", file), 0, NULL);
