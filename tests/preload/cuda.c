@@ -98,6 +98,8 @@ int main(int argc, char **argv)
     reduce(host, sum);
     expect_sums("before the driver is loaded", "host");
     if (!cuda_begin(&context)) {
+        if (rank == 0)
+            puts("skipped: this machine has no CUDA driver or no GPU");
         MPI_Finalize();
         return SKIP;
     }
