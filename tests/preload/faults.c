@@ -21,7 +21,7 @@ static int rank, ranks;
 
 static void sum(MPI_Comm comm, int count, const char *what)
 {
-    int *mine = malloc((size_t)count * sizeof *mine), *all = malloc((size_t)count * sizeof *all), correct = 0;
+    int *mine = calloc((size_t)count, sizeof *mine), *all = calloc((size_t)count, sizeof *all), correct = 0;
     for (int i = 0; i < count; i++)
         mine[i] = rank + i;
     MPI_Allreduce(mine, all, count, MPI_INT, MPI_SUM, comm);
