@@ -78,7 +78,9 @@ CALLS ?= 200000
 soak: all
 	@CALLS=$(CALLS) scripts/soak.sh $(BUILD)
 
-bench: all
+bench:
+	@cmake -S . -B $(BUILD) -G Ninja -DTRIVANCE_BENCH=ON > /dev/null
+	@cmake --build $(BUILD) -j $(JOBS)
 	@scripts/bench.sh $(BUILD)
 
 # libFuzzer on user input and on schedule files, SECONDS for each target.
@@ -86,7 +88,7 @@ SECONDS ?= 60
 fuzz:
 	@scripts/dependencies.sh build clang
 	@cmake -S . -B build-fuzz -G Ninja -DCMAKE_C_COMPILER=clang -DTRIVANCE_SANITIZE=address -DTRIVANCE_FUZZ=ON \
-	    -DTRIVANCE_MPI=OFF -DTRIVANCE_BENCH=OFF > /dev/null
+	    -DTRIVANCE_MPI=OFF > /dev/null
 	@cmake --build build-fuzz -j $(JOBS) --target libfuzzer_torus libfuzzer_parse libfuzzer_schedule libfuzzer_goal
 	@for target in torus parse schedule goal; do \
 	    mkdir -p build-fuzz/corpus/$$target && \

@@ -91,7 +91,7 @@ comma() {
 
 address() {
     compile build-address -DCMAKE_C_COMPILER=clang -DTRIVANCE_SANITIZE=address -DTRIVANCE_WERROR=ON \
-        -DTRIVANCE_BENCH=OFF -DTRIVANCE_EXPLORER=OFF || return
+        -DTRIVANCE_EXPLORER=OFF || return
     # A small quarantine of freed memory halves the time of tests that allocate often. MPI libraries keep memory until
     # the process ends; leaks of Trivance are reported nevertheless. For the tool, leak detection takes longer than its
     # work, and its leaks are harmless, so its tests (cli) run without leak detection.
@@ -103,8 +103,7 @@ address() {
 }
 
 thread() {
-    cmake -S . -B build-thread -G Ninja -DCMAKE_C_COMPILER=clang -DTRIVANCE_SANITIZE=thread -DTRIVANCE_BENCH=OFF \
-        -DTRIVANCE_EXPLORER=OFF &&
+    cmake -S . -B build-thread -G Ninja -DCMAKE_C_COMPILER=clang -DTRIVANCE_SANITIZE=thread -DTRIVANCE_EXPLORER=OFF &&
         cmake --build build-thread -j "$jobs" --target \
             test_execute_threads test_planner_threads test_reports_threads embed soak_threaded || return
     run_tests build-thread -R threads -E '^test_execute_threads$' && # its exhaustive form has all of its cases
@@ -130,7 +129,9 @@ exhaustive) command="make check-all" ;;
 esac
 mkdir -p "$logs"
 rm -f "$logs"/*.log "$logs/skipped"
-stage build compile "$build"
+benchmarks=OFF
+[ $tier = quick ] || benchmarks=ON
+stage build compile "$build" -DTRIVANCE_BENCH=$benchmarks
 [ -z "$failed" ] || exit 1
 if [ $tier = quick ]; then
     stage quick run_tests "$build" -L quick
