@@ -17,7 +17,7 @@ import sys
 PRODUCT = ("src/", "include/", "bench/", "python/", "scripts/", "testbed/", "explorer/")
 RESEARCH = ("python/trivance/figures/", "python/trivance/validation/")
 # Data: what a program has found, and a program reads
-DATA = ("/vendor/", "src/search/distances/distances_table.c", "src/search/stars/stars_table.c", "python/trivance/profiles/",
+DATA = ("/vendor/", "src/search/distances/distances_table.c", "src/search/stars/stars_table.c", "src/formats/front/profiles/",
         "tests/data/", "tests/fuzz/corpus/", "scripts/answers.txt")
 DATA_ENDINGS = (".csv", ".json", ".svg", ".png", ".md", ".txt.in", ".ipynb")
 C_LIKE = (".c", ".h", ".cpp", ".hpp", ".js", ".mjs", ".css", ".ts", ".map", ".F90", ".f90")

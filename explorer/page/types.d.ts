@@ -13,12 +13,17 @@ declare module 'explorer:collectives' { // trivance list --collectives --format=
   export default table;
 }
 
+declare module 'explorer:parameters' { // trivance list --parameters --format=json
+  const table: { name: string, value: string, words: string | null, default: string, plans: boolean, list: boolean, sentence: string }[];
+  export default table;
+}
+
 declare module 'explorer:algorithms' { // trivance list --format=json
   const table: { name: string, family: string, title: string, collectives: string[], baseline: boolean, colour: number }[];
   export default table;
 }
 
-declare module 'explorer:tofu-d' { // python/trivance/profiles/tofu-d.json
+declare module 'explorer:tofu-d' { // src/formats/front/profiles/tofu-d.json
   const profile: { title: string, parameters: Record<string, { value: string, source: string }> };
   export default profile;
 }
