@@ -54,6 +54,12 @@ def _call(_context: int, fraction: float) -> int:
 callback = CALLBACK(_call)
 
 
+def stop(error: BaseException) -> int:
+    """The result of another callback of the library that ends the call; `run` raises the exception after it."""
+    _thread.error = error
+    return 1
+
+
 def _note(number: int, frame: Any) -> None:
     _thread.noted = number, frame
 

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, List, NamedTuple, Opt
     Union
 
 from . import _library as L
+from . import _progress
 from ._progress import Progress, meter, watch
 from ._theme import colours
 from ._units import Bytes, bytes_text, to_bool, to_bytes, to_list, to_sizes
 from .network import Network, TorusLike, as_network
-from .planner import algorithms as list_algorithms, find_algorithm, plan
+from .planner import Planner, algorithms as list_algorithms, find_algorithm, plan
 from .schedule import Schedule
 
 if TYPE_CHECKING:
@@ -141,6 +142,99 @@ def spread(jobs: Sequence[Job], work: Callable[[Job], Result], progress: Progres
             stop.set()
             raise
     return results
+
+
+# ---- Comparisons -----------------------------------------------------------------------------------------------------
+
+class Point(NamedTuple):
+    """What to time: names of algorithms and families, separated by commas, of which the fastest is found; "planned"; or a
+    schedule, also beside names. With a planner, times are the planner's."""
+
+    network: Network
+    what: Union[str, Schedule]
+    size: int
+    collective: str = "allreduce"
+    root: int = 0
+    schedule: Optional[Schedule] = None
+    planner: Optional[Planner] = None
+
+
+class Row(NamedTuple):
+    """The answer to a point: the fastest candidate's name and time, or NaN and the reason why none is supported."""
+
+    time_ns: float
+    name: str
+    reason: Optional[str]
+    wall_s: float
+    messages: int
+    packets: int
+    packet_hops: int
+    simulated_hops: int
+    limit: L.Limit     # in nanoseconds
+
+    @classmethod
+    def _of(cls, row: L.CompareRow) -> "Row":
+        return cls(math.nan if row.code else row.time_ns, row.algorithm.decode(), row.reason.decode() if row.code else None,
+                   row.wall_s, row.messages, row.packets, row.packet_hops, row.simulated_hops,
+                   L.Limit.from_buffer_copy(row.limit))
+
+
+class _Compare(L.Handle):
+    __slots__ = ()
+    _destroy = "compare_destroy"
+
+    def __init__(self) -> None:
+        pointer = c.c_void_p()
+        L.check(L.lib.compare_create(c.byref(pointer)))
+        self._pointer = pointer.value
+
+    def add(self, point: Point) -> None:
+        schedule = point.schedule if isinstance(point.what, str) else point.what
+        name = L.text(point.what, "the name of an algorithm") if isinstance(point.what, str) else b""
+        L.check(L.lib.compare_add(self._pointer, c.byref(L.ComparePoint(
+            c.sizeof(L.ComparePoint), point.network.torus._struct, c.pointer(point.network._options),
+            L.collective_code(point.collective), point.root, point.size, name, schedule and schedule._pointer, None,
+            point.planner and point.planner._candidates(), 0, True))))
+
+    def run(self, workers: Optional[int], done: Optional[Callable[[int, Row], Any]]) -> None:
+        def finished(_context: int, index: int, row: Any) -> int:
+            try:
+                if done is not None:
+                    done(index, Row._of(row.contents))
+            except BaseException as error:  # pylint: disable=broad-except; it is raised after the call
+                return _progress.stop(error)
+            return 0
+
+        L.call(L.lib.compare_run, self._pointer, c.byref(L.CompareOptions(
+            c.sizeof(L.CompareOptions), workers or 0, _progress.callback, None, L.DONE(finished), None)))
+
+
+def compare_points(points: Sequence[Point], workers: Optional[int] = None, progress: Progress = None,
+                   done: Optional[Callable[[int, Row], Any]] = None, title: str = "comparing") -> List[Row]:
+    """The rows of all points, in their order.
+
+    Parameters
+    ----------
+    points : sequence of Point
+    workers : int, optional
+        Threads; by default one per core.
+    progress : callable, bool or None
+        See `Schedule.verify`.
+    done : callable, optional
+        Called with the index of a point and its row as soon as it is known, in any order, in the thread of this call; like
+        `progress`, it cannot make long calls of the library. Its exceptions end the call.
+
+    Raises
+    ------
+    ArgumentError
+        A name is not of an algorithm or a family.
+    """
+    compare = _Compare()
+    for point in points:
+        compare.add(point)
+    with _progress.watch(progress, title):
+        compare.run(workers, done)
+    return [Row._of(L.lib.compare_row(compare._pointer, i).contents) for i in range(len(points))]
 
 
 # ---- One schedule ----------------------------------------------------------------------------------------------------
