@@ -71,7 +71,7 @@ typedef struct trv_compare_row {
     bool done;                              /* a run has filled in the row */
     int code;                               /* TRV_OK; TRV_ERR_UNSUPPORTED if no candidate can run */
     const char *reason;                     /* the sentence of that error, of the last candidate; otherwise NULL */
-    char algorithm[TRV_ALGORITHM_NAME_MAX]; /* the fastest candidate; "" if there is none */
+    char algorithm[TRV_ALGORITHM_NAME_MAX]; /* the fastest candidate; a plan also if it cannot be simulated */
     double time_ns;
     bool modelled; /* the time is a model's estimate (trv_planner_choice_t) */
     double wall_s; /* duration of its simulations */

@@ -11,7 +11,7 @@
 #include <trivance/schedule.h>
 
 #include "base/error.h"
-#include "simulate/network.h"
+#include "simulate/simulator.h"
 #include "torus/torus.h"
 
 #define STEPS_SAMPLED 1024
@@ -64,23 +64,12 @@ static double reduced_ranks(const trv_schedule_t *schedule)
     return ranks;
 }
 
-/* Creates the schedule of a named algorithm; the caller's is used as it is. */
-static int schedule_open(const trv_source_t *source, trv_schedule_t **created, const trv_schedule_t **schedule)
-{
-    *created = NULL;
-    int rc = source->schedule ? TRV_OK
-                              : trv_schedule_create_on(created, source->network, source->algorithm, source->collective,
-                                                       source->root);
-    *schedule = source->schedule ? source->schedule : *created;
-    return rc;
-}
-
 /* Estimates the cost from the messages of rank 0; schedules with very many steps are sampled. */
 static int estimate(trv_shared_simulator_t *entry)
 {
-    trv_schedule_t *created;
-    const trv_schedule_t *schedule;
-    int rc = schedule_open(&entry->source, &created, &schedule);
+    const trv_source_t *source = &entry->source;
+    trv_schedule_t *schedule;
+    int rc = trv_schedule_create_on(&schedule, source->network, source->algorithm, source->collective, source->root);
     if (rc)
         return rc;
     trv_step_t step = TRV_STEP_INIT;
@@ -90,8 +79,29 @@ static int estimate(trv_shared_simulator_t *entry)
         for (int i = 0; i < steps && !rc; i += stride)
             rc = add_hops(schedule, stream, i, stride, &step, entry);
     trv_step_clear(&step);
-    trv_schedule_destroy(created);
+    trv_schedule_destroy(schedule);
     return rc;
+}
+
+/* Creates the simulator of the caller's schedule, which checks its messages, and takes the average of its ranks. */
+static int measure(trv_shared_simulator_t *entry)
+{
+    int rc = trv_simulator_create(&entry->simulator, entry->source.schedule);
+    if (rc)
+        return rc;
+    const trv_simulator_t *simulator = entry->simulator;
+    entry->ranks_reduced = simulator->fold.ranks;
+    for (size_t i = 0; i < simulator->sends; i++) {
+        const send_t *send = &simulator->send[i];
+        const double share = (double)send->shares / (double)simulator->shares;
+        double hops = 0;
+        for (int l = 0; l < send->legs; l++)
+            hops += simulator->leg[send->first_leg + (uint32_t)l].hops;
+        entry->message_hops += hops / entry->ranks_reduced;
+        entry->byte_hops += hops * share / entry->ranks_reduced;
+        entry->largest = share > entry->largest ? share : entry->largest;
+    }
+    return TRV_OK;
 }
 
 double trv_shared_simulator_hops(const trv_shared_simulator_t *entry, const trv_simulate_options_t *options,
@@ -145,7 +155,7 @@ static int entry_create(const trv_source_t *source, trv_shared_simulator_t **cre
     entry->source.network = &entry->network;
     entry->source.algorithm = entry->algorithm;
     pthread_mutex_init(&entry->lock, NULL);
-    entry->code = estimate(entry);
+    entry->code = source->schedule ? measure(entry) : estimate(entry);
     if (entry->code != TRV_ERR_UNSUPPORTED)
         return entry->code;
     entry->reason = strdup(trv_last_error());
@@ -178,17 +188,17 @@ int trv_simulators_hold(trv_simulators_t *simulators, const trv_source_t *source
 
 int trv_shared_simulator_acquire(trv_shared_simulator_t *entry)
 {
-    trv_schedule_t *created = NULL;
-    const trv_schedule_t *schedule;
+    const trv_source_t *source = &entry->source;
+    trv_schedule_t *schedule = NULL;
     if (entry->code)
         return trv_fail(entry->code, "%s", entry->reason);
     int rc = TRV_OK;
     pthread_mutex_lock(&entry->lock);
     if (!entry->simulator) {
-        rc = schedule_open(&entry->source, &created, &schedule);
+        rc = trv_schedule_create_on(&schedule, source->network, source->algorithm, source->collective, source->root);
         if (!rc)
             rc = trv_simulator_create(&entry->simulator, schedule);
-        trv_schedule_destroy(created);
+        trv_schedule_destroy(schedule);
         if (rc)
             entry->simulator = NULL;
     }

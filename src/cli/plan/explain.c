@@ -401,8 +401,8 @@ int cli_plan_explain(const cli_plan_query_t *query)
     cli_progress_end(&progress);
     trv_planner_destroy(analysis->planner);
     if (!rc && query->limit)
-        rc = cli_limit_find(&query->torus, &query->network.options, query->collective, query->root, query->bytes,
-                            &analysis->limit);
+        rc = trv_compare_limit(&query->torus, &query->network.options, query->collective, query->root, query->bytes,
+                               &analysis->limit);
     if (!rc && !(rc = cli_output_begin(&output, query->output))) {
         rc = query->format == CLI_FORMAT_TABLE ? print_text(analysis, output.stream)
                                                : print_rows(analysis, output.stream);

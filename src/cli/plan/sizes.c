@@ -125,8 +125,8 @@ static int range_measure(sizes_t *sizes, range_t *range)
                  ? choose_at(sizes, range->at, &range->choice)
                  : trv_planner_time(sizes->planner, range->at, range->choice.algorithm, &range->choice);
     if (!rc && sizes->query->limit)
-        rc = cli_limit_find(&sizes->query->torus, &sizes->query->network.options, sizes->query->collective,
-                            sizes->query->root, range->at, &range->limit);
+        rc = trv_compare_limit(&sizes->query->torus, &sizes->query->network.options, sizes->query->collective,
+                               sizes->query->root, range->at, &range->limit);
     const bool expensive = trv_timing_is_nonuniform(&sizes->query->torus, &sizes->query->network.options);
     const double time_max_ns = expensive ? SLOWDOWN_MAX * range->choice.time_ns : INFINITY;
     for (int i = 0; i < trv_algorithms_count() && i < CLI_CHOICES_MAX && !rc; i++) {
