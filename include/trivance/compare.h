@@ -57,9 +57,12 @@ typedef struct trv_compare_point {
      * collective and the root are those of the schedule. */
     const trv_schedule_t *schedule;
     const trv_planner_constraints_t *constraints; /* on "planned"; NULL: exact */
+    /* Simulate as the planner does: with one queue per link, without slow ranks and jitter, and with larger packets
+     * where a simulation would take more than about a second. The time of "planned" is then that of its choice. */
+    bool as_planned;
     /* NULL, or a planner for the torus, the collective, the root, the network and the constraints. Times are then
-     * those of the planner (trv_planner_rank, trv_planner_time), which simulates with one queue per link, or with two
-     * channels in its own way, and enlarges packets. A point with a planner has no schedule. */
+     * those of the planner (trv_planner_rank, trv_planner_time), for its constraints; it reports its progress to the
+     * run. A point with a planner has no schedule, and all its candidates have the bound 0. */
     trv_planner_t *planner;
     double time_max_ns; /* with a planner: longer times are INFINITY, which takes less work; 0: all are exact */
     bool with_limit;    /* fill in `limit` and `ratio` */
@@ -75,9 +78,9 @@ typedef struct trv_compare_row {
     double time_ns;
     bool modelled; /* the time is a model's estimate (trv_planner_choice_t) */
     double wall_s; /* duration of its simulations */
-    /* Of the fastest candidate's simulation (trv_simulation_t); 0 with a planner. */
+    /* Of the fastest candidate's simulation (trv_simulation_t); 0 if the planner simulates. */
     uint64_t messages, packets, packet_hops, simulated_hops;
-    trv_planner_choice_t choice; /* with a planner: the fastest candidate, unless the time is INFINITY */
+    trv_planner_choice_t choice; /* with a planner, or of "planned" with as_planned: unless the time is INFINITY */
     trv_limit_t limit;           /* with_limit: lower bounds and the reference; NAN if there are none … */
     double ratio;                /* … and time_ns / limit.time_ns, 1 if both are 0 */
     double share;                /* estimated part of the work of all points of the run, known before the run starts */

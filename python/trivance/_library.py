@@ -181,8 +181,8 @@ class PlannerChoice(c.Structure):
 
 class ComparePoint(c.Structure):
     _fields_ = _declared("size_t size; Torus torus; SimulateOptions *network; int collective, root; uint64_t vector_bytes; "
-                         "char *algorithms; void *schedule; PlannerConstraints *constraints; void *planner; "
-                         "double time_max_ns; bool with_limit")
+                         "char *algorithms; void *schedule; PlannerConstraints *constraints; bool as_planned; "
+                         "void *planner; double time_max_ns; bool with_limit")
 
 
 class CompareRow(c.Structure):
@@ -270,7 +270,7 @@ CORE: Dict[Any, str] = {
         schedule_create_on PPsii, schedule_embed PPPP, schedule_collective P, schedule_root P, schedule_streams P, schedule_steps P,
         schedule_registers P, schedule_symmetry P, schedule_exactness P, schedule_weight Pi, schedule_step PiiiP,
         schedule_messages PQPFP, explicit_create PPsP, explicit_message PiiiiiiiiP, explicit_combine PiiiiiPqP,
-        verify_on PPiPFP, cost_measure PP, cost_time_ns PPQP, limit_find PPiiQQP, simulator_create PP, simulate PPQP,
+        verify_on PPiPFP, cost_measure PP, cost_time_ns PPQP, simulator_create PP, simulate PPQP,
         simulate_bound_ns PPQP, planner_best PiiQPPP, planner_create PPiiPP, planner_rank PQiP, planner_time PQsP,
         planner_nodes PiPiiQPPiP, compare_create P, compare_run PP, compare_limit PPiiQP""",
     c.c_bool: """algorithm_consistent P, algorithm_in_rank_order P, algorithm_latency_optimal P, algorithm_baseline P,

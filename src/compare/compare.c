@@ -163,6 +163,7 @@ static int point_create(trv_point_t *point, const trv_compare_point_t *asked)
                            .bytes = asked->vector_bytes,
                            .planned = strcmp(algorithms, PLANNED) == 0,
                            .constrained = asked->constraints != NULL,
+                           .as_planned = asked->as_planned,
                            .with_limit = asked->with_limit,
                            .schedule = asked->schedule,
                            .planner = asked->planner,

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "compare/point.h"
 #include "planner/ranking.h"
+#include "planner/timing.h"
 
 #define PLAN_HOPS 16 /* messages, each over one link, in the estimated work of a plan */
 
@@ -104,6 +105,7 @@ double trv_point_group_estimate(const trv_point_group_t *group, const trv_point_
 typedef struct candidate {
     const char *name;
     trv_shared_simulator_t *entry; /* NULL: timed by the planner */
+    trv_simulate_options_t options;
     double bound_ns;
 } candidate_t;
 
@@ -124,16 +126,31 @@ static void search_insert(search_t *search, candidate_t new)
     search->candidate[at] = new;
 }
 
+/* Sets the options with which a candidate is simulated, and checks that the vector is not too long for it. */
+static int candidate_set_options(candidate_t *candidate, const trv_point_t *point)
+{
+    const trv_simulator_t *simulator = candidate->entry->simulator;
+    int rc = TRV_OK;
+    candidate->options = point->options;
+    if (point->as_planned) {
+        const trv_simulate_options_t plain = trv_timing_network(&point->options);
+        candidate->options = trv_timing_packets(simulator, &plain, point->bytes,
+                                                trv_timing_hops_max(&point->network.torus, &plain));
+        rc = trv_timing_check_length(simulator, &candidate->options, point->bytes);
+    }
+    return rc ? rc : trv_shared_simulator_check(candidate->entry, &candidate->options, point->bytes);
+}
+
 /* Adds a candidate that can be simulated. `bounded`: its lower bound is needed. */
 static int search_add(search_t *search, trv_shared_simulator_t *entry, bool bounded)
 {
-    const trv_point_t *point = search->point;
+    const uint64_t bytes = search->point->bytes;
     candidate_t candidate = {.name = entry->algorithm, .entry = entry};
     int rc = trv_shared_simulator_acquire(entry);
     if (!rc)
-        rc = trv_shared_simulator_check(entry, &point->options, point->bytes);
+        rc = candidate_set_options(&candidate, search->point);
     if (!rc && bounded)
-        rc = trv_simulate_bound_ns(entry->simulator, &point->options, point->bytes, &candidate.bound_ns);
+        rc = trv_simulate_bound_ns(entry->simulator, &candidate.options, bytes, &candidate.bound_ns);
     if (!rc)
         search_insert(search, candidate);
     return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
@@ -155,12 +172,20 @@ static int advance_report(void *context, double fraction)
     return advance_by(advance, step * advance->part);
 }
 
-static trv_simulate_options_t options_reporting(const trv_point_t *point, trv_advance_t *advance)
+static trv_simulate_options_t options_reporting(const trv_simulate_options_t *plain, trv_advance_t *advance)
 {
-    trv_simulate_options_t options = point->options;
+    trv_simulate_options_t options = *plain;
     options.progress = advance->reports ? advance_report : NULL;
     options.progress_context = advance;
     return options;
+}
+
+/* Lets the planner report its progress to the run. Returns the callback of its own, which must be restored. */
+static trv_span_t planner_redirect(trv_planner_t *planner, trv_advance_t *advance)
+{
+    const trv_span_t caller = planner->caller;
+    planner->caller = (trv_span_t){advance->reports ? advance_report : NULL, advance, 0, 1};
+    return caller;
 }
 
 /* Finds the time of a candidate with the planner; a time that cannot be the best one may be INFINITY. */
@@ -170,7 +195,9 @@ static int candidate_plan(const search_t *search, const candidate_t *candidate, 
     double cutoff_ns = point->time_max_ns;
     if (search->found && !point->planner->dateline) /* with two channels its first simulation is no bound */
         cutoff_ns = fmin(cutoff_ns, search->row->time_ns);
+    const trv_span_t caller = planner_redirect(point->planner, search->advance);
     int rc = trv_planner_time_within(point->planner, point->bytes, candidate->name, cutoff_ns, &row->choice);
+    point->planner->caller = caller;
     row->time_ns = row->choice.time_ns;
     row->modelled = row->choice.modelled;
     return rc;
@@ -180,7 +207,7 @@ static int candidate_simulate(const search_t *search, const candidate_t *candida
 {
     const trv_point_t *point = search->point;
     trv_simulation_t result;
-    const trv_simulate_options_t options = options_reporting(point, search->advance);
+    const trv_simulate_options_t options = options_reporting(&candidate->options, search->advance);
     int rc = trv_simulate(candidate->entry->simulator, &options, point->bytes, &result);
     if (rc)
         return rc;
@@ -211,6 +238,11 @@ static int search_time(search_t *search, const candidate_t *candidate)
     return TRV_OK;
 }
 
+static double candidate_hops(const candidate_t *candidate, const trv_point_t *point)
+{
+    return trv_shared_simulator_hops(candidate->entry, &candidate->options, point->bytes);
+}
+
 /* Finds the fastest candidate. One whose lower bound exceeds the best time so far is skipped, and so are those after
  * it. */
 static int search_run(search_t *search)
@@ -221,16 +253,15 @@ static int search_run(search_t *search)
     int rc = TRV_OK;
     for (int64_t i = 0; i < search->candidates && advance->reports; i++)
         if (search->candidate[i].entry)
-            hops += trv_shared_simulator_hops(search->candidate[i].entry, &point->options, point->bytes);
+            hops += candidate_hops(&search->candidate[i], point);
     for (int64_t i = 0; i < search->candidates && !rc; i++) {
         const candidate_t *candidate = &search->candidate[i];
         if (search->found && candidate->entry && candidate->bound_ns >= search->row->time_ns)
             break;
         advance->part_done = 0;
         advance->part = !candidate->entry ? share / (double)search->candidates
-                        : hops > 0
-                            ? share * trv_shared_simulator_hops(candidate->entry, &point->options, point->bytes) / hops
-                            : 0;
+                        : hops > 0        ? share * candidate_hops(candidate, point) / hops
+                                          : 0;
         rc = search_time(search, candidate);
         if (!rc && !candidate->entry)
             rc = advance_report(advance, 1);
@@ -243,12 +274,15 @@ static int search_run(search_t *search)
 /* The choice of the point's planner, or NULL: of all planners of the process. */
 static int point_plan(const trv_point_t *point, trv_advance_t *advance, trv_planner_choice_t *choice)
 {
+    advance->part_done = 0;
+    advance->part = point->planner || point->as_planned ? advance->left : 0; /* otherwise a simulation follows */
     if (point->planner) {
+        const trv_span_t caller = planner_redirect(point->planner, advance);
         const int found = trv_planner_rank_within(point->planner, point->bytes, 1, point->time_max_ns, choice);
+        point->planner->caller = caller;
         return found < 0 ? found : TRV_OK;
     }
-    advance->part = advance->part_done = 0; /* the estimate of the work does not include planning */
-    const trv_simulate_options_t network = options_reporting(point, advance);
+    const trv_simulate_options_t network = options_reporting(&point->options, advance);
     return trv_planner_best(&point->network.torus, point->collective, point->root, point->bytes, &network,
                             point->constrained ? &point->constraints : NULL, choice);
 }
@@ -268,7 +302,7 @@ static int group_find(trv_point_group_t *group, const trv_point_t *point, const 
     return rc;
 }
 
-/* Makes the plan the point's only candidate; the planner's own time is that of its choice. */
+/* Makes the plan the point's only candidate, unless the time of the choice is asked for. */
 static int search_plan(search_t *search, trv_point_group_t *group, trv_simulators_t *simulators)
 {
     const trv_point_t *point = search->point;
@@ -278,15 +312,14 @@ static int search_plan(search_t *search, trv_point_group_t *group, trv_simulator
     int rc = point_plan(point, search->advance, &choice);
     if (rc)
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
-    if (point->planner) {
-        memcpy(row->algorithm, choice.algorithm, sizeof row->algorithm);
+    memcpy(row->algorithm, choice.algorithm, sizeof row->algorithm); /* stays if it cannot be simulated */
+    if (point->planner || point->as_planned) {
         row->choice = choice;
         row->time_ns = choice.time_ns;
         row->modelled = choice.modelled;
         search->found = true;
         return TRV_OK;
     }
-    memcpy(row->algorithm, choice.algorithm, sizeof row->algorithm); /* stays if it cannot be simulated */
     rc = group_find(group, point, choice.algorithm, simulators, &entry);
     return rc ? rc : search_add(search, entry, false);
 }

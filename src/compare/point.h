@@ -21,7 +21,7 @@ typedef struct trv_point {
     int root;
     uint64_t bytes;
     char *algorithms; /* "" for a schedule alone */
-    bool planned, constrained, with_limit;
+    bool planned, constrained, as_planned, with_limit;
     const trv_schedule_t *schedule;
     trv_planner_constraints_t constraints;
     trv_planner_t *planner;

@@ -69,36 +69,40 @@ static bool has_alike_max(const cli_explanation_t *analysis, const char *name)
     return alike >= ALIKE_MAX;
 }
 
+/* Whether the algorithm is the first of its family in the table. */
+static bool is_first_member(int algorithm)
+{
+    const char *family = trv_algorithm_family(trv_algorithm_at(algorithm));
+    int first = 0;
+    while (strcmp(trv_algorithm_family(trv_algorithm_at(first)), family) != 0)
+        first++;
+    return first == algorithm;
+}
+
 /* Adds the fastest member of every family; if simulations are expensive, only if it takes at most SLOWDOWN_MAX times
  * as long as the plan. */
 static int add_families(cli_explanation_t *analysis)
 {
     const double time_max_ns = is_expensive(analysis) && analysis->rows > 0
                                    ? SLOWDOWN_MAX * analysis->row[0].choice.time_ns
-                                   : INFINITY;
-    const trv_span_t all = analysis->span;
-    for (int i = 0; i < trv_algorithms_count(); i++) {
-        analysis->span = trv_span(all, (double)i / trv_algorithms_count(), 1.0 / trv_algorithms_count());
-        const char *family = trv_algorithm_family(trv_algorithm_at(i));
-        trv_planner_choice_t best = {.time_ns = INFINITY}, choice;
-        bool known = false;
-        for (int j = 0; j < trv_algorithms_count(); j++) {
-            if (strcmp(trv_algorithm_family(trv_algorithm_at(j)), family) != 0)
-                continue;
-            known |= j < i;
-            if (known)
-                break;
-            int rc = trv_planner_time_within(analysis->planner, analysis->query->bytes,
-                                             trv_algorithm_name(trv_algorithm_at(j)), time_max_ns, &choice);
-            if (rc && rc != TRV_ERR_UNSUPPORTED)
-                return rc;
-            if (!rc && choice.time_ns < best.time_ns)
-                best = choice;
-        }
-        if (!known && isfinite(best.time_ns) && analysis->rows < ROWS_MAX)
-            row_add(analysis, &best);
+                                   : 0;
+    trv_compare_t *compare;
+    int rc = trv_compare_create(&compare);
+    for (int i = 0; i < trv_algorithms_count() && !rc; i++)
+        if (is_first_member(i))
+            rc = cli_plan_add_point(analysis->query, analysis->planner, trv_algorithm_family(trv_algorithm_at(i)),
+                                    analysis->query->bytes, time_max_ns, compare);
+    if (!rc)
+        rc = trv_compare_run(compare,
+                             &(trv_compare_options_t){TRV_COMPARE_OPTIONS, .workers = 1, .progress = trv_span_callback,
+                                                      .progress_context = &analysis->span});
+    for (int64_t i = 0; i < trv_compare_count(compare) && !rc; i++) {
+        const trv_compare_row_t *row = trv_compare_row(compare, i);
+        if (!row->code && isfinite(row->time_ns) && analysis->rows < ROWS_MAX)
+            row_add(analysis, &row->choice);
     }
-    return TRV_OK;
+    trv_compare_destroy(compare);
+    return rc;
 }
 
 /* Adds the plans with the best times. Few of the best are enough if they differ; timing more of them is more work. */
