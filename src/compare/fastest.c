@@ -13,6 +13,7 @@
 #include "compare/point.h"
 #include "planner/ranking.h"
 #include "planner/timing.h"
+#include "simulate/simulator.h"
 
 #define PLAN_HOPS 16 /* messages, each over one link, in the estimated work of a plan */
 
@@ -172,14 +173,6 @@ static int advance_report(void *context, double fraction)
     return advance_by(advance, step * advance->part);
 }
 
-static trv_simulate_options_t options_reporting(const trv_simulate_options_t *plain, trv_advance_t *advance)
-{
-    trv_simulate_options_t options = *plain;
-    options.progress = advance->reports ? advance_report : NULL;
-    options.progress_context = advance;
-    return options;
-}
-
 /* Lets the planner report its progress to the run. Returns the callback of its own, which must be restored. */
 static trv_span_t planner_redirect(trv_planner_t *planner, trv_advance_t *advance)
 {
@@ -203,12 +196,17 @@ static int candidate_plan(const search_t *search, const candidate_t *candidate, 
     return rc;
 }
 
+/* Simulates a candidate, until it takes longer than the best one. */
 static int candidate_simulate(const search_t *search, const candidate_t *candidate, trv_compare_row_t *row)
 {
-    const trv_point_t *point = search->point;
+    const trv_simulator_t *simulator = candidate->entry->simulator;
+    trv_simulate_options_t options = candidate->options;
     trv_simulation_t result;
-    const trv_simulate_options_t options = options_reporting(&candidate->options, search->advance);
-    int rc = trv_simulate(candidate->entry->simulator, &options, point->bytes, &result);
+    const trv_span_t progress = {search->advance->reports ? advance_report : NULL, search->advance, 0, 1};
+    const double cutoff_ns = search->found ? search->row->time_ns : 0;
+    int rc = options.full ? TRV_OK : trv_simulator_drop_links(simulator, &options);
+    if (!rc)
+        rc = trv_simulate_until(simulator, &options, search->point->bytes, progress, cutoff_ns, &result);
     if (rc)
         return rc;
     row->time_ns = result.time_ns;
@@ -282,7 +280,9 @@ static int point_plan(const trv_point_t *point, trv_advance_t *advance, trv_plan
         point->planner->caller = caller;
         return found < 0 ? found : TRV_OK;
     }
-    const trv_simulate_options_t network = options_reporting(&point->options, advance);
+    trv_simulate_options_t network = point->options;
+    network.progress = advance->reports ? advance_report : NULL;
+    network.progress_context = advance;
     return trv_planner_best(&point->network.torus, point->collective, point->root, point->bytes, &network,
                             point->constrained ? &point->constraints : NULL, choice);
 }
