@@ -40,7 +40,7 @@
 extern "C" {
 #endif
 
-/* What to time. Begin with {TRV_COMPARE_POINT}. */
+/* A point: the candidates, and on which network and for which vector they are timed. Begin with {TRV_COMPARE_POINT}. */
 typedef struct trv_compare_point {
     size_t size; /* of this struct, as the caller knows it */
     trv_torus_t torus;

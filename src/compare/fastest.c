@@ -41,7 +41,8 @@ static int group_hold(trv_point_group_t *group, const trv_point_t *point, const 
                                  .schedule = name ? NULL : point->schedule};
     int rc = trv_simulators_hold(simulators, &source, entry);
     if (!rc)
-        rc = trv_array_reserve(&group->member, &group->member_capacity, group->members, 1, sizeof *group->member);
+        rc = trv_array_reserve(&group->member, &group->member_capacity, group->members, 1,
+                               sizeof(trv_shared_simulator_t *));
     if (!rc)
         group->member[group->members++] = *entry;
     return rc;

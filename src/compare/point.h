@@ -45,17 +45,17 @@ typedef struct trv_candidate_name {
 int trv_point_names(const trv_point_t *point, trv_candidate_name_t **name, int64_t *names);
 
 /* Points with the same candidates on networks with the same schedules. */
-typedef struct trv_group {
+typedef struct trv_point_group {
     const trv_point_t *first;
     trv_candidate_name_t *name; /* none if the points are planned */
     int64_t names;
     trv_shared_simulator_t **member; /* the simulators that the group holds: in the order of the candidates; if the
                                         points are planned, those of the plans so far */
     int64_t members, member_capacity;
-    double work_max;         /* work of the most expensive point */
-    atomic_size_t pending;   /* points without a row */
-    struct trv_group *owner; /* first group with the same planner, whose lock admits one thread to it */
-    pthread_mutex_t lock;    /* protects `member` if the points are planned */
+    double work_max;               /* work of the most expensive point */
+    atomic_size_t pending;         /* points without a row */
+    struct trv_point_group *owner; /* first group with the same planner, whose lock admits one thread to it */
+    pthread_mutex_t lock;          /* protects `member` if the points are planned */
 } trv_point_group_t;
 
 /* Progress within a point: every candidate reports the fraction of its work. */

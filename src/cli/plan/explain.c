@@ -69,14 +69,22 @@ static bool has_alike_max(const cli_explanation_t *analysis, const char *name)
     return alike >= ALIKE_MAX;
 }
 
-/* Whether the algorithm is the first of its family in the table. */
-static bool is_first_member(int algorithm)
+#define LIST_MAX 1024
+
+/* Lists the members of the family whose first one this is, separated by commas; "" for other algorithms. The name of a
+ * family may also be that of an algorithm. */
+static const char *list_members(int algorithm, char list[LIST_MAX])
 {
     const char *family = trv_algorithm_family(trv_algorithm_at(algorithm));
-    int first = 0;
-    while (strcmp(trv_algorithm_family(trv_algorithm_at(first)), family) != 0)
-        first++;
-    return first == algorithm;
+    list[0] = '\0';
+    for (int i = 0; i < trv_algorithms_count(); i++) {
+        if (strcmp(trv_algorithm_family(trv_algorithm_at(i)), family) != 0)
+            continue;
+        if (i < algorithm)
+            break;
+        trv_append(list, LIST_MAX, "%s%s", *list ? "," : "", trv_algorithm_name(trv_algorithm_at(i)));
+    }
+    return list;
 }
 
 /* Adds the fastest member of every family; if simulations are expensive, only if it takes at most SLOWDOWN_MAX times
@@ -87,11 +95,12 @@ static int add_families(cli_explanation_t *analysis)
                                    ? SLOWDOWN_MAX * analysis->row[0].choice.time_ns
                                    : 0;
     trv_compare_t *compare;
+    char list[LIST_MAX];
     int rc = trv_compare_create(&compare);
     for (int i = 0; i < trv_algorithms_count() && !rc; i++)
-        if (is_first_member(i))
-            rc = cli_plan_add_point(analysis->query, analysis->planner, trv_algorithm_family(trv_algorithm_at(i)),
-                                    analysis->query->bytes, time_max_ns, compare);
+        if (*list_members(i, list))
+            rc = cli_plan_add_point(analysis->query, analysis->planner, list, analysis->query->bytes, time_max_ns,
+                                    compare);
     if (!rc)
         rc = trv_compare_run(compare,
                              &(trv_compare_options_t){TRV_COMPARE_OPTIONS, .workers = 1, .progress = trv_span_callback,
