@@ -44,8 +44,8 @@ static bool is_member(const trv_algorithm_t *algorithm, const char *family, bool
 /* Whether schedules that only cover are accepted. */
 static bool accepts_covers(const trv_point_t *point)
 {
-    return (point->constrained && point->constraints.idempotent) ||
-           (point->planner && point->planner->constraints.idempotent);
+    const trv_planner_t *planner = point->asked.planner;
+    return planner ? planner->constraints.idempotent : point->constraints.idempotent;
 }
 
 /* Adds an algorithm, or the members of a family that support the collective, if any does. */
@@ -58,13 +58,13 @@ static int names_add(trv_candidate_name_t **name, int64_t *names, int64_t *capac
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
         if (is_member(algorithm, text, any)) {
             members++;
-            supporting += trv_algorithm_has_collective(algorithm, point->collective);
+            supporting += trv_algorithm_has_collective(algorithm, point->asked.collective);
         }
     }
     for (int i = 0; i < trv_algorithms_count() && members > 0 && !rc; i++) {
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
         if (is_member(algorithm, text, any) &&
-            (supporting == 0 || trv_algorithm_has_collective(algorithm, point->collective)))
+            (supporting == 0 || trv_algorithm_has_collective(algorithm, point->asked.collective)))
             rc = name_add(name, names, capacity, trv_algorithm_name(algorithm));
     }
     if (members == 0)
@@ -92,6 +92,29 @@ int trv_point_names(const trv_point_t *point, trv_candidate_name_t **name, int64
     return rc;
 }
 
+/* ---- Networks ---------------------------------------------------------------------------------------------------- */
+
+static trv_network_t network_of(const trv_torus_t *torus, const trv_simulate_options_t *options)
+{
+    return (trv_network_t){TRV_NETWORK,
+                           .torus = *torus,
+                           .slow_links = options->slow_links,
+                           .slow_link = options->slow_link,
+                           .routes = options->routes,
+                           .no_forwarding = options->no_forwarding};
+}
+
+int trv_compare_limit(const trv_torus_t *torus, const trv_simulate_options_t *network, trv_collective_t collective,
+                      int root, uint64_t vector_bytes, trv_limit_t *limit)
+{
+    const trv_network_t on = network_of(torus, network);
+    const double routers_ns = network->router_in_ns + network->router_out_ns;
+    const trv_hockney_t times = {network->bandwidth_bps, network->alpha_ns + 2 * network->host_latency_ns + routers_ns,
+                                 network->link_latency_ns + routers_ns};
+    const uint64_t unpaid_bytes = network->delivery == TRV_DELIVERY_HEAD ? network->packet_bytes : 0;
+    return trv_limit_find(&on, &times, collective, root, vector_bytes, unpaid_bytes, limit);
+}
+
 /* ---- Points ------------------------------------------------------------------------------------------------------ */
 
 static int copy_array(void *copy, const void *from, int count, size_t size)
@@ -106,28 +129,22 @@ static int copy_array(void *copy, const void *from, int count, size_t size)
 }
 
 /* Copies the network and what it refers to. */
-static int point_set_network(trv_point_t *point, const trv_simulate_options_t *network, const trv_torus_t *torus)
+static int point_set_network(trv_point_t *point)
 {
     static const trv_simulate_options_t usual = TRV_SIMULATE_DEFAULTS;
-    const trv_simulate_options_t *from = network ? network : &usual;
-    int rc = trv_check_size(from->size, sizeof *from, "TRV_SIMULATE_DEFAULTS");
-    if (rc)
-        return rc;
-    point->options = *from;
-    rc = copy_array(&point->link, from->slow_link, from->slow_links, sizeof *from->slow_link);
+    trv_simulate_options_t *options = &point->options;
+    *options = point->asked.network ? *point->asked.network : usual;
+    int rc = trv_check_size(options->size, sizeof *options, "TRV_SIMULATE_DEFAULTS");
     if (!rc)
-        rc = copy_array(&point->slow, from->slow_rank, from->slow_ranks, sizeof *from->slow_rank);
-    point->options.slow_link = point->link;
-    point->options.slow_rank = point->slow;
-    point->options.observer = NULL;
-    point->options.link_loads = false;
-    point->options.progress = NULL;
-    point->network = (trv_network_t){TRV_NETWORK,
-                                     .torus = *torus,
-                                     .slow_links = from->slow_links,
-                                     .slow_link = point->link,
-                                     .routes = from->routes,
-                                     .no_forwarding = from->no_forwarding};
+        rc = copy_array(&point->link, options->slow_link, options->slow_links, sizeof *point->link);
+    if (!rc)
+        rc = copy_array(&point->slow, options->slow_rank, options->slow_ranks, sizeof *point->slow);
+    options->slow_link = point->link;
+    options->slow_rank = point->slow;
+    options->observer = NULL;
+    options->link_loads = false;
+    options->progress = NULL;
+    point->network = network_of(&point->asked.torus, options);
     return rc;
 }
 
@@ -157,24 +174,21 @@ static void point_clear(trv_point_t *point)
 static int point_create(trv_point_t *point, const trv_compare_point_t *asked)
 {
     const char *algorithms = asked->algorithms ? asked->algorithms : "";
-    const bool alone = asked->schedule && !*algorithms;
-    *point = (trv_point_t){.collective = alone ? trv_schedule_collective(asked->schedule) : asked->collective,
-                           .root = alone ? trv_schedule_root(asked->schedule) : asked->root,
-                           .bytes = asked->vector_bytes,
-                           .planned = strcmp(algorithms, PLANNED) == 0,
-                           .constrained = asked->constraints != NULL,
-                           .as_planned = asked->as_planned,
-                           .with_limit = asked->with_limit,
-                           .schedule = asked->schedule,
-                           .planner = asked->planner,
-                           .time_max_ns = asked->time_max_ns > 0 ? asked->time_max_ns : INFINITY};
-    if (asked->constraints)
-        point->constraints = *asked->constraints;
-    int rc = point_set_network(point, asked->network, alone ? trv_schedule_torus(asked->schedule) : &asked->torus);
-    if (!rc && !(point->algorithms = strdup(algorithms)))
-        rc = trv_fail_memory();
     trv_candidate_name_t *name = NULL;
     int64_t names;
+    *point = (trv_point_t){.asked = *asked, .planned = strcmp(algorithms, PLANNED) == 0};
+    if (asked->schedule && !*algorithms) {
+        point->asked.torus = *trv_schedule_torus(asked->schedule);
+        point->asked.collective = trv_schedule_collective(asked->schedule);
+        point->asked.root = trv_schedule_root(asked->schedule);
+    }
+    if (asked->constraints)
+        point->constraints = *asked->constraints;
+    if (asked->time_max_ns <= 0)
+        point->asked.time_max_ns = INFINITY;
+    int rc = point_set_network(point);
+    if (!rc && !(point->algorithms = strdup(algorithms)))
+        rc = trv_fail_memory();
     if (!rc)
         rc = trv_point_names(point, &name, &names);
     free(name);
@@ -220,20 +234,4 @@ int64_t trv_compare_count(const trv_compare_t *compare) { return compare->points
 const trv_compare_row_t *trv_compare_row(const trv_compare_t *compare, int64_t index)
 {
     return index >= 0 && index < compare->points ? &compare->row[index] : NULL;
-}
-
-int trv_compare_limit(const trv_torus_t *torus, const trv_simulate_options_t *network, trv_collective_t collective,
-                      int root, uint64_t vector_bytes, trv_limit_t *limit)
-{
-    const trv_network_t on = {TRV_NETWORK,
-                              .torus = *torus,
-                              .slow_links = network->slow_links,
-                              .slow_link = network->slow_link,
-                              .routes = network->routes,
-                              .no_forwarding = network->no_forwarding};
-    const double routers_ns = network->router_in_ns + network->router_out_ns;
-    const trv_hockney_t times = {network->bandwidth_bps, network->alpha_ns + 2 * network->host_latency_ns + routers_ns,
-                                 network->link_latency_ns + routers_ns};
-    const uint64_t unpaid_bytes = network->delivery == TRV_DELIVERY_HEAD ? network->packet_bytes : 0;
-    return trv_limit_find(&on, &times, collective, root, vector_bytes, unpaid_bytes, limit);
 }

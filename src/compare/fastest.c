@@ -21,25 +21,24 @@
 
 bool trv_point_group_matches(const trv_point_group_t *group, const trv_point_t *point)
 {
-    const trv_point_t *first = group->first;
-    return first->schedule == point->schedule && first->planner == point->planner &&
-           first->collective == point->collective && first->root == point->root &&
-           strcmp(first->algorithms, point->algorithms) == 0 &&
-           (!point->constrained || !first->constrained ||
-            first->constraints.idempotent == point->constraints.idempotent) &&
-           trv_network_same_schedules(&first->network, &point->network);
+    const trv_compare_point_t *first = &group->first->asked, *asked = &point->asked;
+    return first->schedule == asked->schedule && first->planner == asked->planner &&
+           first->collective == asked->collective && first->root == asked->root &&
+           group->first->constraints.idempotent == point->constraints.idempotent &&
+           strcmp(group->first->algorithms, point->algorithms) == 0 &&
+           trv_network_same_schedules(&group->first->network, &point->network);
 }
 
 /* Holds the simulator of a name, or with NULL that of the point's schedule, for the group. */
 static int group_hold(trv_point_group_t *group, const trv_point_t *point, const char *name,
                       trv_simulators_t *simulators, trv_shared_simulator_t **entry)
 {
-    const trv_source_t source = {.network = &point->network,
-                                 .collective = point->collective,
-                                 .root = point->root,
-                                 .algorithm = name ? name : trv_schedule_name(point->schedule),
-                                 .schedule = name ? NULL : point->schedule};
-    int rc = trv_simulators_hold(simulators, &source, entry);
+    trv_shared_simulator_t wanted = {.network = point->network,
+                                     .collective = point->asked.collective,
+                                     .root = point->asked.root,
+                                     .schedule = name ? NULL : point->asked.schedule};
+    snprintf(wanted.algorithm, sizeof wanted.algorithm, "%s", name ? name : trv_schedule_name(wanted.schedule));
+    int rc = trv_simulators_hold(simulators, &wanted, entry);
     if (!rc)
         rc = trv_array_reserve(&group->member, &group->member_capacity, group->members, 1,
                                sizeof(trv_shared_simulator_t *));
@@ -58,9 +57,9 @@ int trv_point_group_create(trv_point_group_t **created, const trv_point_t *point
     group->owner = group;
     pthread_mutex_init(&group->lock, NULL);
     int rc = trv_point_names(point, &group->name, &group->names);
-    for (int64_t i = 0; i < group->names && !point->planner && !rc; i++)
+    for (int64_t i = 0; i < group->names && !point->asked.planner && !rc; i++)
         rc = group_hold(group, point, group->name[i].text, simulators, &entry);
-    if (!rc && point->schedule)
+    if (!rc && point->asked.schedule)
         rc = group_hold(group, point, NULL, simulators, &entry);
     return rc;
 }
@@ -86,16 +85,16 @@ void trv_point_group_release(trv_point_group_t *group)
 double trv_point_group_estimate(const trv_point_group_t *group, const trv_point_t *point)
 {
     double least = 0;
-    if (point->planned || point->planner)
+    if (point->planned || point->asked.planner)
         return trv_shared_simulator_hops(&(trv_shared_simulator_t){.network = point->network,
                                                                    .message_hops = PLAN_HOPS,
                                                                    .byte_hops = PLAN_HOPS,
                                                                    .ranks_reduced = 1},
-                                         &point->options, point->bytes);
+                                         &point->options, point->asked.vector_bytes);
     for (int64_t i = 0; i < group->members; i++) {
         const trv_shared_simulator_t *entry = group->member[i];
-        const double hops = trv_shared_simulator_hops(entry, &point->options, point->bytes);
-        if (!entry->code && !trv_shared_simulator_check(entry, &point->options, point->bytes) &&
+        const double hops = trv_shared_simulator_hops(entry, &point->options, point->asked.vector_bytes);
+        if (!entry->code && !trv_shared_simulator_check(entry, &point->options, point->asked.vector_bytes) &&
             (least == 0 || hops < least))
             least = hops;
     }
@@ -134,19 +133,19 @@ static int candidate_set_options(candidate_t *candidate, const trv_point_t *poin
     const trv_simulator_t *simulator = candidate->entry->simulator;
     int rc = TRV_OK;
     candidate->options = point->options;
-    if (point->as_planned) {
+    if (point->asked.as_planned) {
         const trv_simulate_options_t plain = trv_timing_network(&point->options);
-        candidate->options = trv_timing_packets(simulator, &plain, point->bytes,
+        candidate->options = trv_timing_packets(simulator, &plain, point->asked.vector_bytes,
                                                 trv_timing_hops_max(&point->network.torus, &plain));
-        rc = trv_timing_check_length(simulator, &candidate->options, point->bytes);
+        rc = trv_timing_check_length(simulator, &candidate->options, point->asked.vector_bytes);
     }
-    return rc ? rc : trv_shared_simulator_check(candidate->entry, &candidate->options, point->bytes);
+    return rc ? rc : trv_shared_simulator_check(candidate->entry, &candidate->options, point->asked.vector_bytes);
 }
 
 /* Adds a candidate that can be simulated. `bounded`: its lower bound is needed. */
 static int search_add(search_t *search, trv_shared_simulator_t *entry, bool bounded)
 {
-    const uint64_t bytes = search->point->bytes;
+    const uint64_t bytes = search->point->asked.vector_bytes;
     candidate_t candidate = {.name = entry->algorithm, .entry = entry};
     int rc = trv_shared_simulator_acquire(entry);
     if (!rc)
@@ -186,12 +185,13 @@ static trv_span_t planner_redirect(trv_planner_t *planner, trv_advance_t *advanc
 static int candidate_plan(const search_t *search, const candidate_t *candidate, trv_compare_row_t *row)
 {
     const trv_point_t *point = search->point;
-    double cutoff_ns = point->time_max_ns;
-    if (search->found && !point->planner->dateline) /* with two channels its first simulation is no bound */
+    double cutoff_ns = point->asked.time_max_ns;
+    if (search->found && !point->asked.planner->dateline) /* with two channels its first simulation is no bound */
         cutoff_ns = fmin(cutoff_ns, search->row->time_ns);
-    const trv_span_t caller = planner_redirect(point->planner, search->advance);
-    int rc = trv_planner_time_within(point->planner, point->bytes, candidate->name, cutoff_ns, &row->choice);
-    point->planner->caller = caller;
+    const trv_span_t caller = planner_redirect(point->asked.planner, search->advance);
+    int rc = trv_planner_time_within(point->asked.planner, point->asked.vector_bytes, candidate->name, cutoff_ns,
+                                     &row->choice);
+    point->asked.planner->caller = caller;
     row->time_ns = row->choice.time_ns;
     row->modelled = row->choice.modelled;
     return rc;
@@ -207,7 +207,7 @@ static int candidate_simulate(const search_t *search, const candidate_t *candida
     const double cutoff_ns = search->found ? search->row->time_ns : 0;
     int rc = options.full ? TRV_OK : trv_simulator_drop_links(simulator, &options);
     if (!rc)
-        rc = trv_simulate_until(simulator, &options, search->point->bytes, progress, cutoff_ns, &result);
+        rc = trv_simulate_until(simulator, &options, search->point->asked.vector_bytes, progress, cutoff_ns, &result);
     if (rc)
         return rc;
     row->time_ns = result.time_ns;
@@ -239,7 +239,7 @@ static int search_time(search_t *search, const candidate_t *candidate)
 
 static double candidate_hops(const candidate_t *candidate, const trv_point_t *point)
 {
-    return trv_shared_simulator_hops(candidate->entry, &candidate->options, point->bytes);
+    return trv_shared_simulator_hops(candidate->entry, &candidate->options, point->asked.vector_bytes);
 }
 
 /* Finds the fastest candidate. One whose lower bound exceeds the best time so far is skipped, and so are those after
@@ -274,18 +274,21 @@ static int search_run(search_t *search)
 static int point_plan(const trv_point_t *point, trv_advance_t *advance, trv_planner_choice_t *choice)
 {
     advance->part_done = 0;
-    advance->part = point->planner || point->as_planned ? advance->left : 0; /* otherwise a simulation follows */
-    if (point->planner) {
-        const trv_span_t caller = planner_redirect(point->planner, advance);
-        const int found = trv_planner_rank_within(point->planner, point->bytes, 1, point->time_max_ns, choice);
-        point->planner->caller = caller;
+    advance->part = point->asked.planner || point->asked.as_planned ? advance->left
+                                                                    : 0; /* otherwise a simulation follows */
+    if (point->asked.planner) {
+        const trv_span_t caller = planner_redirect(point->asked.planner, advance);
+        const int found = trv_planner_rank_within(point->asked.planner, point->asked.vector_bytes, 1,
+                                                  point->asked.time_max_ns, choice);
+        point->asked.planner->caller = caller;
         return found < 0 ? found : TRV_OK;
     }
     trv_simulate_options_t network = point->options;
     network.progress = advance->reports ? advance_report : NULL;
     network.progress_context = advance;
-    return trv_planner_best(&point->network.torus, point->collective, point->root, point->bytes, &network,
-                            point->constrained ? &point->constraints : NULL, choice);
+    return trv_planner_best(&point->network.torus, point->asked.collective, point->asked.root,
+                            point->asked.vector_bytes, &network, point->asked.constraints ? &point->constraints : NULL,
+                            choice);
 }
 
 static int group_find(trv_point_group_t *group, const trv_point_t *point, const char *name,
@@ -314,7 +317,7 @@ static int search_plan(search_t *search, trv_point_group_t *group, trv_simulator
     if (rc)
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
     memcpy(row->algorithm, choice.algorithm, sizeof row->algorithm); /* stays if it cannot be simulated */
-    if (point->planner || point->as_planned) {
+    if (point->asked.planner || point->asked.as_planned) {
         row->choice = choice;
         row->time_ns = choice.time_ns;
         row->modelled = choice.modelled;
@@ -332,7 +335,7 @@ static int search_fill(search_t *search, trv_point_group_t *group, trv_simulator
     int rc = TRV_OK;
     if (search->point->planned)
         return search_plan(search, group, simulators);
-    for (int64_t i = 0; i < group->names && search->point->planner; i++)
+    for (int64_t i = 0; i < group->names && search->point->asked.planner; i++)
         search_insert(search, (candidate_t){.name = group->name[i].text});
     for (int64_t i = 0; i < group->members && !rc; i++)
         rc = search_add(search, group->member[i], group->members > 1);
@@ -343,8 +346,8 @@ static void find_limit(const trv_point_t *point, trv_compare_row_t *row)
 {
     row->limit = (trv_limit_t){NAN, NAN, NAN, NAN, NAN, NAN};
     row->ratio = NAN;
-    if (!point->with_limit || trv_compare_limit(&point->network.torus, &point->options, point->collective, point->root,
-                                                point->bytes, &row->limit))
+    if (!point->asked.with_limit || trv_compare_limit(&point->network.torus, &point->options, point->asked.collective,
+                                                      point->asked.root, point->asked.vector_bytes, &row->limit))
         return;
     if (!row->code)
         row->ratio = row->limit.time_ns > 0 ? row->time_ns / row->limit.time_ns : 1;
@@ -358,12 +361,12 @@ int trv_point_find(trv_point_t *point, trv_point_group_t *group, trv_simulators_
     search.candidate = malloc((size_t)capacity * sizeof *search.candidate);
     if (!search.candidate)
         return trv_fail_memory();
-    if (point->planner)
+    if (point->asked.planner)
         pthread_mutex_lock(&group->owner->lock);
     int rc = search_fill(&search, group, simulators);
     if (!rc)
         rc = search_run(&search);
-    if (point->planner)
+    if (point->asked.planner)
         pthread_mutex_unlock(&group->owner->lock);
     free(search.candidate);
     if (!rc && !search.found) {

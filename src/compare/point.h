@@ -11,23 +11,17 @@
 
 #include "compare/simulators.h"
 
-/* A point with everything that it refers to. */
+/* A point that has copies of all that it refers to, except for the schedule and the planner. */
 typedef struct trv_point {
-    trv_network_t network; /* with the links of `options` */
+    trv_compare_point_t asked; /* its pointers to the network, the constraints and the names are the caller's */
     trv_simulate_options_t options;
+    trv_network_t network; /* with the links of `options` */
+    trv_planner_constraints_t constraints;
     trv_slow_link_t *link;
     trv_slow_rank_t *slow;
-    trv_collective_t collective;
-    int root;
-    uint64_t bytes;
     char *algorithms; /* "" for a schedule alone */
-    bool planned, constrained, as_planned, with_limit;
-    const trv_schedule_t *schedule;
-    trv_planner_constraints_t constraints;
-    trv_planner_t *planner;
-    double time_max_ns;
-    char *reason; /* that of the row */
-    size_t group; /* index of its group during a run */
+    char *reason;     /* that of the row */
+    bool planned;
 } trv_point_t;
 
 struct trv_compare {

@@ -225,7 +225,7 @@ static int run_group(run_t *run, const trv_point_t *point, size_t *index)
             *index = i;
             return TRV_OK;
         }
-        if (point->planner && run->group[i]->first->planner == point->planner)
+        if (point->asked.planner && run->group[i]->first->asked.planner == point->asked.planner)
             owner = run->group[i]->owner;
     }
     if (trv_array_reserve(&run->group, &run->group_capacity, (int64_t)run->groups, 1, sizeof(trv_point_group_t *)))

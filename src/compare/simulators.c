@@ -64,44 +64,37 @@ static double reduced_ranks(const trv_schedule_t *schedule)
     return ranks;
 }
 
-/* Estimates the cost from the messages of rank 0; schedules with very many steps are sampled. */
+/* Creates the schedule, unless it is the caller's. */
+static int schedule_create(const trv_shared_simulator_t *entry, trv_schedule_t **created,
+                           const trv_schedule_t **schedule)
+{
+    *created = NULL;
+    int rc = entry->schedule
+                 ? TRV_OK
+                 : trv_schedule_create_on(created, &entry->network, entry->algorithm, entry->collective, entry->root);
+    *schedule = entry->schedule ? entry->schedule : *created;
+    return rc;
+}
+
+/* Estimates the cost from the messages of rank 0; schedules with very many steps are sampled. The messages of the
+ * caller's schedule are not known to be valid before its simulator is created; that of one message is taken. */
 static int estimate(trv_shared_simulator_t *entry)
 {
-    const trv_source_t *source = &entry->source;
-    trv_schedule_t *schedule;
-    int rc = trv_schedule_create_on(&schedule, source->network, source->algorithm, source->collective, source->root);
+    trv_schedule_t *created;
+    const trv_schedule_t *schedule;
+    int rc = schedule_create(entry, &created, &schedule);
     if (rc)
         return rc;
     trv_step_t step = TRV_STEP_INIT;
-    int steps = trv_schedule_steps(schedule), stride = 1 + steps / STEPS_SAMPLED;
+    int steps = entry->schedule ? 0 : trv_schedule_steps(schedule), stride = 1 + steps / STEPS_SAMPLED;
     entry->ranks_reduced = reduced_ranks(schedule);
+    entry->message_hops = entry->byte_hops = entry->schedule ? 1 : 0;
     for (int stream = 0; stream < trv_schedule_streams(schedule) && !rc; stream++)
         for (int i = 0; i < steps && !rc; i += stride)
             rc = add_hops(schedule, stream, i, stride, &step, entry);
     trv_step_clear(&step);
-    trv_schedule_destroy(schedule);
+    trv_schedule_destroy(created);
     return rc;
-}
-
-/* Creates the simulator of the caller's schedule, which checks its messages, and takes the average of its ranks. */
-static int measure(trv_shared_simulator_t *entry)
-{
-    int rc = trv_simulator_create(&entry->simulator, entry->source.schedule);
-    if (rc)
-        return rc;
-    const trv_simulator_t *simulator = entry->simulator;
-    entry->ranks_reduced = simulator->fold.ranks;
-    for (size_t i = 0; i < simulator->sends; i++) {
-        const send_t *send = &simulator->send[i];
-        const double share = (double)send->shares / (double)simulator->shares;
-        double hops = 0;
-        for (int l = 0; l < send->legs; l++)
-            hops += simulator->leg[send->first_leg + (uint32_t)l].hops;
-        entry->message_hops += hops / entry->ranks_reduced;
-        entry->byte_hops += hops * share / entry->ranks_reduced;
-        entry->largest = share > entry->largest ? share : entry->largest;
-    }
-    return TRV_OK;
 }
 
 double trv_shared_simulator_hops(const trv_shared_simulator_t *entry, const trv_simulate_options_t *options,
@@ -136,71 +129,63 @@ bool trv_network_same_schedules(const trv_network_t *a, const trv_network_t *b)
     return equal;
 }
 
-static bool entry_matches(const trv_shared_simulator_t *entry, const trv_source_t *source)
+static bool entry_matches(const trv_shared_simulator_t *entry, const trv_shared_simulator_t *wanted)
 {
-    return entry->source.schedule == source->schedule && entry->source.collective == source->collective &&
-           entry->source.root == source->root && strcmp(entry->algorithm, source->algorithm) == 0 &&
-           trv_network_same_schedules(&entry->network, source->network);
+    return entry->schedule == wanted->schedule && entry->collective == wanted->collective &&
+           entry->root == wanted->root && strcmp(entry->algorithm, wanted->algorithm) == 0 &&
+           trv_network_same_schedules(&entry->network, &wanted->network);
 }
 
-static int entry_create(const trv_source_t *source, trv_shared_simulator_t **created)
+static int entry_create(const trv_shared_simulator_t *wanted, trv_shared_simulator_t **created)
 {
-    trv_shared_simulator_t *entry = calloc(1, sizeof *entry);
-    *created = entry;
+    trv_shared_simulator_t *entry = *created = malloc(sizeof *entry);
     if (!entry)
         return trv_fail_memory();
-    entry->network = *source->network;
-    entry->source = *source;
-    snprintf(entry->algorithm, sizeof entry->algorithm, "%s", source->algorithm);
-    entry->source.network = &entry->network;
-    entry->source.algorithm = entry->algorithm;
+    *entry = *wanted;
     pthread_mutex_init(&entry->lock, NULL);
-    entry->code = source->schedule ? measure(entry) : estimate(entry);
+    entry->code = estimate(entry);
     if (entry->code != TRV_ERR_UNSUPPORTED)
         return entry->code;
     entry->reason = strdup(trv_last_error());
     return entry->reason ? TRV_OK : trv_fail_memory();
 }
 
-int trv_simulators_hold(trv_simulators_t *simulators, const trv_source_t *source, trv_shared_simulator_t **entry)
+int trv_simulators_hold(trv_simulators_t *simulators, const trv_shared_simulator_t *wanted,
+                        trv_shared_simulator_t **entry)
 {
     int rc = TRV_OK;
     pthread_mutex_lock(&simulators->lock);
     trv_shared_simulator_t *known = simulators->newest;
-    while (known && !entry_matches(known, source))
+    while (known && !entry_matches(known, wanted))
         known = known->older;
     if (!known) {
-        rc = entry_create(source, &known);
+        rc = entry_create(wanted, &known);
         if (known) {
             known->older = simulators->newest;
             simulators->newest = known;
         }
     }
-    *entry = known;
     if (known) {
         pthread_mutex_lock(&known->lock);
         known->holders++;
         pthread_mutex_unlock(&known->lock);
     }
+    *entry = known;
     pthread_mutex_unlock(&simulators->lock);
     return rc;
 }
 
 int trv_shared_simulator_acquire(trv_shared_simulator_t *entry)
 {
-    const trv_source_t *source = &entry->source;
-    trv_schedule_t *schedule = NULL;
-    if (entry->code)
-        return trv_fail(entry->code, "%s", entry->reason);
-    int rc = TRV_OK;
+    trv_schedule_t *created = NULL;
+    const trv_schedule_t *schedule;
+    int rc = entry->code ? trv_fail(entry->code, "%s", entry->reason) : TRV_OK;
     pthread_mutex_lock(&entry->lock);
-    if (!entry->simulator) {
-        rc = trv_schedule_create_on(&schedule, source->network, source->algorithm, source->collective, source->root);
+    if (!rc && !entry->simulator) {
+        rc = schedule_create(entry, &created, &schedule);
         if (!rc)
             rc = trv_simulator_create(&entry->simulator, schedule);
-        trv_schedule_destroy(schedule);
-        if (rc)
-            entry->simulator = NULL;
+        trv_schedule_destroy(created);
     }
     pthread_mutex_unlock(&entry->lock);
     return rc;

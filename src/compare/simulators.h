@@ -12,19 +12,12 @@
 #include <trivance/network.h>
 #include <trivance/simulate.h>
 
-/* A schedule by its network and name, or one of the caller. */
-typedef struct trv_source {
-    const trv_network_t *network;
+typedef struct trv_shared_simulator {
+    trv_network_t network; /* its links are borrowed */
     trv_collective_t collective;
     int root;
-    const char *algorithm;
-    const trv_schedule_t *schedule; /* NULL: that of the algorithm */
-} trv_source_t;
-
-typedef struct trv_shared_simulator {
-    trv_source_t source;
-    trv_network_t network; /* of the source; its links are borrowed */
-    char algorithm[TRV_ALGORITHM_NAME_MAX];
+    char algorithm[TRV_ALGORITHM_NAME_MAX]; /* or the schedule's name */
+    const trv_schedule_t *schedule;         /* the caller's, or NULL */
     int code; /* TRV_ERR_UNSUPPORTED, with the reason, if the algorithm does not support the network */
     char *reason;
     /* Messages of rank 0: hops of messages, and hops of bytes per byte of the vector. Number of ranks after the
@@ -47,9 +40,11 @@ void trv_simulators_clear(trv_simulators_t *simulators);
 /* Whether schedules for one network are also schedules for the other. */
 bool trv_network_same_schedules(const trv_network_t *a, const trv_network_t *b);
 
-/* Finds the entry or adds it with its estimates, and adds a holder. An algorithm that does not support the network has
- * an entry, too. Any thread may call this and the functions below. */
-int trv_simulators_hold(trv_simulators_t *simulators, const trv_source_t *source, trv_shared_simulator_t **entry);
+/* Finds the entry with the network, collective, root, algorithm and schedule of `wanted`, or adds it with its estimates;
+ * and adds a holder. An algorithm that does not support the network has an entry, too. Any thread may call this and the
+ * functions below. */
+int trv_simulators_hold(trv_simulators_t *simulators, const trv_shared_simulator_t *wanted,
+                        trv_shared_simulator_t **entry);
 
 /* Creates the simulator unless it exists. TRV_ERR_UNSUPPORTED with the entry's reason if that is impossible. */
 int trv_shared_simulator_acquire(trv_shared_simulator_t *entry);
