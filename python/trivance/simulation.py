@@ -327,7 +327,8 @@ def compare(network: Union[Network, TorusLike], algorithms: Union[str, Iterable[
     network : Network, Torus, str, int or sequence of int
     algorithms : str or iterable of str
         Names (``"trivance-b"``, ``"hybrid:4x8"``), families (``"trivance"``, ``"swing"``, ``"bruck"``: their fastest member
-        at each size), and ``"planned"``, the planner's choice at each size.
+        at each size), and ``"planned"``, the planner's choice at each size. Of names in one string that are separated by
+        commas (``"ring,bucket"``) the fastest is taken.
     sizes : str, int, or sequence of them
         In bytes, as those of `Schedule.simulate`.
     collective : str
