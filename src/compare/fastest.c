@@ -371,6 +371,7 @@ int trv_point_find(trv_point_t *point, trv_point_group_t *group, trv_simulators_
     free(search.candidate);
     if (!rc && !search.found) {
         row->code = TRV_ERR_UNSUPPORTED;
+        free(point->reason); /* of a run that was cancelled */
         row->reason = point->reason = strdup(trv_last_error());
         rc = point->reason ? TRV_OK : trv_fail_memory();
     }

@@ -196,10 +196,11 @@ static void run_all(run_t *run, size_t workers)
         created++;
     pthread_mutex_lock(&run->lock);
     run->threads -= workers - created;
-    run->alone = created == 0;
     pthread_mutex_unlock(&run->lock);
-    if (run->alone)
+    if (created == 0) {
+        run->alone = true;
         run_work(run, true);
+    }
     while (run_threads(run) > 0) {
         run_wait(run);
         run_hand(run);
