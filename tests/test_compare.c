@@ -392,6 +392,19 @@ static void test_errors(void **state)
     assert_int_equal(row->code, TRV_ERR_UNSUPPORTED);
     assert_non_null(strstr(row->reason, "use larger packets"));
     trv_compare_destroy(compare);
+    /* Of a single point the reason is the error, and so are those of its options. */
+    trv_compare_point_t point = {TRV_COMPARE_POINT, .torus = torus, .algorithms = "swing", .vector_bytes = 64};
+    trv_compare_row_t one;
+    assert_int_equal(trv_compare_one(&point, &one), TRV_OK);
+    assert_true(one.done && one.time_ns > 0 && strcmp(one.algorithm, "swing-l") == 0);
+    point.torus = torus_of("3x3");
+    point.algorithms = "ring";
+    assert_int_equal(trv_compare_one(&point, &one), TRV_ERR_UNSUPPORTED);
+    assert_true(strstr(trv_last_error(), "only rings") && !one.reason);
+    point.network = &network;
+    assert_int_equal(trv_compare_one(&point, &one), TRV_ERR_UNSUPPORTED);
+    point.algorithms = "trivance";
+    assert_int_equal(trv_compare_one(&point, &one), TRV_ERR_ARGUMENT);
     trv_compare_destroy(NULL);
 }
 

@@ -125,6 +125,10 @@ TRV_API int trv_compare_run(trv_compare_t *compare, const trv_compare_options_t 
 TRV_API int64_t trv_compare_count(const trv_compare_t *compare);
 TRV_API const trv_compare_row_t *trv_compare_row(const trv_compare_t *compare, int64_t index);
 
+/* Finds the row of a single point, in the calling thread. Returns the errors of trv_compare_add and trv_compare_run, or
+ * row->code; the sentence of an error is that of trv_last_error(), and row->reason is NULL. */
+TRV_API int trv_compare_one(const trv_compare_point_t *point, trv_compare_row_t *row);
+
 /* The lower bounds of trv_limit_find (trivance/cost.h) that apply to times of the simulator with these options. */
 TRV_API int trv_compare_limit(const trv_torus_t *torus, const trv_simulate_options_t *network,
                               trv_collective_t collective, int root, uint64_t vector_bytes, trv_limit_t *limit);

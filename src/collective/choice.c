@@ -126,25 +126,18 @@ static int query_planner(const query_t *query, trv_planner_t **planner)
 static int find_in_family(const query_t *query, const char *family, trv_planner_choice_t *best)
 {
     trv_planner_t *planner;
-    trv_compare_t *compare = NULL;
+    trv_compare_row_t row;
     int code = query_planner(query, &planner);
+    if (code < 0)
+        return code;
+    code = trv_compare_one(&(trv_compare_point_t){TRV_COMPARE_POINT, .torus = query->chooser->network->torus,
+                                                  .network = &query->chooser->simulation,
+                                                  .collective = query->collective, .root = query->chooser->root,
+                                                  .vector_bytes = query->bytes, .algorithms = family,
+                                                  .planner = planner},
+                           &row);
     if (code == TRV_OK)
-        code = trv_compare_create(&compare);
-    if (code == TRV_OK)
-        code = (int)trv_compare_add(compare,
-                                    &(trv_compare_point_t){TRV_COMPARE_POINT, .torus = query->chooser->network->torus,
-                                                           .network = &query->chooser->simulation,
-                                                           .collective = query->collective,
-                                                           .root = query->chooser->root, .vector_bytes = query->bytes,
-                                                           .algorithms = family, .planner = planner});
-    if (code == TRV_OK)
-        code = trv_compare_run(compare, NULL);
-    const trv_compare_row_t *row = code < 0 ? NULL : trv_compare_row(compare, 0);
-    if (row && row->code < 0)
-        code = trv_fail(row->code, "%s", row->reason);
-    else if (row)
-        *best = row->choice;
-    trv_compare_destroy(compare);
+        *best = row.choice;
     trv_planner_destroy(planner);
     return code;
 }

@@ -235,3 +235,20 @@ const trv_compare_row_t *trv_compare_row(const trv_compare_t *compare, int64_t i
 {
     return index >= 0 && index < compare->points ? &compare->row[index] : NULL;
 }
+
+int trv_compare_one(const trv_compare_point_t *point, trv_compare_row_t *row)
+{
+    trv_compare_t *compare;
+    int rc = trv_compare_create(&compare);
+    if (!rc)
+        rc = (int)trv_compare_add(compare, point);
+    if (!rc)
+        rc = trv_compare_run(compare, NULL);
+    if (!rc) {
+        *row = compare->row[0];
+        rc = row->code ? trv_fail(row->code, "%s", row->reason) : TRV_OK;
+        row->reason = NULL;
+    }
+    trv_compare_destroy(compare);
+    return rc;
+}

@@ -165,7 +165,7 @@ def test_compare_points():
 
 
 def test_compare_points_ends():
-    """Exceptions of either function end the call; a progress function hears the end."""
+    """Exceptions of either function end the call; a progress function receives the end."""
     points, fractions = [Point(tv.Network("8x8"), "trivance", size) for size in (64, 4096, 1 << 18)], []
     for functions in ({"done": lambda index, row: 1 / 0}, {"progress": lambda fraction: 1 / 0}):
         for workers in (1, 2):

@@ -9,7 +9,6 @@
 
 #include <trivance/compare.h>
 
-#include "base/error.h"
 #include "cli/shared/network_options.h"
 #include "cli/shared/progress.h"
 
@@ -17,24 +16,17 @@
 static int find_fastest(const cli_choice_t *choice, const trv_torus_t *torus, trv_collective_t collective, int root,
                         const trv_simulate_options_t *network, uint64_t vector_bytes, trv_planner_choice_t *best)
 {
-    trv_compare_t *compare;
-    int rc = trv_compare_create(&compare);
-    if (!rc)
-        rc = (int)trv_compare_add(compare, &(trv_compare_point_t){TRV_COMPARE_POINT, .torus = *torus,
-                                                                  .network = network, .collective = collective,
-                                                                  .root = root, .vector_bytes = vector_bytes,
-                                                                  .algorithms = choice->label, .as_planned = true});
-    if (!rc)
-        rc = trv_compare_run(compare, NULL);
-    const trv_compare_row_t *row = rc ? NULL : trv_compare_row(compare, 0);
-    if (row && row->code)
-        rc = trv_fail(row->code, "%s", row->reason);
-    else if (row) {
-        memcpy(best->algorithm, row->algorithm, sizeof best->algorithm);
-        best->time_ns = row->time_ns;
-    }
-    trv_compare_destroy(compare);
-    return rc;
+    trv_compare_row_t row;
+    int rc = trv_compare_one(&(trv_compare_point_t){TRV_COMPARE_POINT, .torus = *torus, .network = network,
+                                                    .collective = collective, .root = root,
+                                                    .vector_bytes = vector_bytes, .algorithms = choice->label,
+                                                    .as_planned = true},
+                             &row);
+    if (rc)
+        return rc;
+    memcpy(best->algorithm, row.algorithm, sizeof best->algorithm);
+    best->time_ns = row.time_ns;
+    return TRV_OK;
 }
 
 int cli_planner_best(const trv_torus_t *torus, trv_collective_t collective, int root,
