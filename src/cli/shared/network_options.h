@@ -56,11 +56,12 @@ trv_simulate_options_t cli_network_reporting(const trv_simulate_options_t *optio
 /* Stores the torus on which algorithms run: rings that cuts have opened are lines. */
 int cli_network_open_rings(const trv_torus_t *torus, const trv_simulate_options_t *options, trv_torus_t *opened);
 
-/* Parameters as options of subcommands, with the key CLI_NETWORK_OPTION + the index of the name: all, those that a
- * plan depends on, and those of links alone. */
 /* Parameters that may be given several times (cli_command_t.repeated) */
 #define CLI_NETWORK_REPEATED "slow-rank slow-link cut"
-#define CLI_NETWORK_OPTION   1024
+
+/* Parameters as options of subcommands, with the key CLI_NETWORK_OPTION + the index of the name: all, those that a
+ * plan depends on, and those of links alone. */
+#define CLI_NETWORK_OPTION 1024
 const cli_option_t *cli_network_options(void);
 const cli_option_t *cli_network_plan_options(void);
 const cli_option_t *cli_network_link_options(void);
