@@ -42,16 +42,11 @@ static cli_option_t profile_option(void)
         for (int i = 0; trv_profile_name(i); i++) {
             const char *name = trv_profile_name(i);
             trv_append(words, sizeof words, "%s ", name);
-            trv_append(text, sizeof text, "%s%s%s",
-                       i == 0                    ? ""
-                       : trv_profile_name(i + 1) ? ", "
-                                                 : " or ",
-                       name, strcmp(name, "paper") == 0 ? " (default)" : "");
+            trv_append(text, sizeof text, "%s%s, ", name, strcmp(name, "paper") == 0 ? " (default)" : "");
         }
         trv_append(words, sizeof words, "FILE");
         trv_append(text, sizeof text,
-                   ", or a file with parameters, for example ./mine.json; other options replace "
-                   "single parameters");
+                   "or a file with parameters, for example ./mine.json; other options replace single parameters");
     }
     return (cli_option_t){NETWORK, CLI_NETWORK_OPTION, "NAME", text, words};
 }
