@@ -339,6 +339,7 @@ COLLECTIVES, TITLES = _names(lib.collective_name), _names(lib.collective_title)
 # ---- The table of the parameters of networks -------------------------------------------------------------------------
 
 RATE, TIME, BYTES, SHARE, FACTOR, WHOLE, WORD, FLAG, DIMENSIONS, LIST = range(10)
+STATED_RESULTS = 8
 _MEMBERS = {RATE: c.c_double, TIME: c.c_double, SHARE: c.c_double, WHOLE: c.c_uint64, WORD: c.c_int, FLAG: c.c_bool,
             DIMENSIONS: c.c_uint}
 
