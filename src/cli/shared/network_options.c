@@ -3,7 +3,6 @@
  */
 #include "cli/shared/network_options.h"
 
-#include <math.h>
 #include <string.h>
 
 #include <trivance/formats.h>
@@ -11,7 +10,6 @@
 
 #include "base/append.h"
 #include "base/error.h"
-#include "torus/rows.h"
 
 #define NETWORK "network" /* the name of a profile; the parameters follow */
 
@@ -198,18 +196,6 @@ trv_simulate_options_t cli_network_reporting(const trv_simulate_options_t *optio
     reporting.progress = trv_span_callback;
     reporting.progress_context = span;
     return reporting;
-}
-
-int cli_network_open_rings(const trv_torus_t *torus, const trv_simulate_options_t *options, trv_torus_t *opened)
-{
-    const trv_network_t on = cli_network_on(torus, options);
-    trv_rows_t *rows;
-    int rc = trv_rows_create(&rows, &on, INFINITY);
-    *opened = *torus;
-    if (!rc)
-        opened->lines = rows->lines;
-    trv_rows_destroy(rows);
-    return rc;
 }
 
 double cli_hop_ns(const trv_simulate_options_t *network)
