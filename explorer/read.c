@@ -47,7 +47,7 @@ static int read_option(void *context, int key)
 {
     explore_ask_t *ask = context;
     if (key >= CLI_NETWORK_OPTION)
-        return cli_network_set(&ask->network, cli_network_names[key - CLI_NETWORK_OPTION], optarg);
+        return cli_network_set(&ask->network, cli_network_name(key - CLI_NETWORK_OPTION), optarg);
     switch (key) {
     case 'a': return cli_select(optarg, &ask->selection);
     case 'c': return cli_parse_collective(optarg, &ask->collective);

@@ -16,7 +16,7 @@ import sys
 
 # The module that each public header belongs to.
 PUBLIC = {"algorithms": "algorithms", "common": "base", "cost": "cost", "execute": "execute/run", "formats": "formats", "net": "net",
-          "planner": "planner", "reduce": "execute/run", "schedule": "schedule", "simulate": "simulate", "torus": "torus",
+          "parameters": "parameters", "planner": "planner", "reduce": "execute/run", "schedule": "schedule", "simulate": "simulate", "torus": "torus",
           "trivance_mpi": "mpi/front", "verify": "verify"}
 
 

@@ -18,7 +18,7 @@ declare module 'explorer:algorithms' { // trivance list --format=json
   export default table;
 }
 
-declare module 'explorer:tofu-d' { // python/trivance/profiles/tofu-d.json
+declare module 'explorer:tofu-d' { // src/formats/front/profiles/tofu-d.json
   const profile: { title: string, parameters: Record<string, { value: string, source: string }> };
   export default profile;
 }

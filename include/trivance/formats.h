@@ -1,7 +1,7 @@
 /*
  * Schedules as drawings and files, in a library of its own, libtrivance_formats, which needs libjansson: drawings as
  * SVG and text, files of the format trivance-schedule-1 (docs/schedule-format.md), and programs for GOAL, MSCCL,
- * MSCCL++ and Chakra (docs/export-formats.md).
+ * MSCCL++ and Chakra (docs/export-formats.md); and profiles of networks.
  *
  * Everything but Chakra's files is written to a stream of the caller's, which may be a file or a buffer
  * (open_memstream). Errors of the stream itself are left to the caller (ferror). `progress` of any function may be
@@ -105,6 +105,26 @@ TRV_API int trv_export(const trv_schedule_t *schedule, trv_format_t format, uint
  * cannot be written; TRV_ERR_UNSUPPORTED above 16384 ranks or 2^26 messages. */
 TRV_API int trv_export_chakra(const trv_schedule_t *schedule, const char *prefix, uint64_t vector_bytes,
                               double alpha_ns, int (*progress)(void *context, double fraction), void *context);
+
+/* ---- Profiles of networks ---------------------------------------------------------------------------------------- */
+
+/* A profile is a JSON file with parameters of a network (trivance/parameters.h), each with its source:
+ *
+ *     {"format": "trivance-network-1", "title": "Tofu-D, the torus of Fugaku",
+ *      "parameters": {"bandwidth": {"value": "50.8Gb/s", "source": "Ajima et al., CLUSTER 2018"}}}
+ *
+ * Some, which have names, are in the library. The functions return the name and the title of one, counted from 0; NULL
+ * if there is none. */
+TRV_API const char *trv_profile_name(int index);
+TRV_API const char *trv_profile_title(int index);
+
+/* Receives a parameter of a profile. A result other than 0 ends the call, with a sentence in trv_last_error(). */
+typedef int trv_profile_set_t(void *context, const char *parameter, const char *value, const char *source);
+
+/* Calls `set` for each parameter of a profile in the order of its file: of the one with that name, or of the file at
+ * that path, which has a slash or a dot. TRV_ERR_ARGUMENT if there is none, TRV_ERR_INVALID with the position for an
+ * invalid file, and for a parameter that `set` rejects. */
+TRV_API int trv_profile_read(const char *name, trv_profile_set_t *set, void *context);
 
 #ifdef __cplusplus
 }

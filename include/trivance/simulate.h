@@ -62,9 +62,21 @@ typedef struct trv_simulate_observer {
 } trv_simulate_observer_t;
 #define TRV_SIMULATE_OBSERVER TRV_SIZED(trv_simulate_observer_t)
 
-/* Everything but the schedule and the size. Start from TRV_SIMULATE_DEFAULTS. */
+/* Everything but the schedule and the size. Start from TRV_SIMULATE_DEFAULTS. The members after `progress_context` are
+ * the parameters of the network, which trivance/parameters.h lists, with functions that set them from text. */
 typedef struct trv_simulate_options {
-    size_t size; /* of this struct, as the caller knows it */
+    size_t size;                             /* of this struct, as the caller knows it */
+    bool full;                               /* simulate every rank, even if some represent all by symmetry */
+    bool link_loads;                         /* fill trv_simulation_t.link */
+    const trv_simulate_observer_t *observer; /* or NULL; implies `full` */
+    /* NULL, or a function that is called about every 10 ms, by the thread that does the work, with the fraction 0 … 1
+     * that is done, which never decreases. A result other than 0 ends the call with TRV_ERR_CANCELLED. The planner
+     * (trivance/planner.h) calls it too. */
+    int (*progress)(void *context, double fraction);
+    void *progress_context;
+    int slow_ranks, slow_links;
+    const trv_slow_rank_t *slow_rank;
+    const trv_slow_link_t *slow_link;
     trv_link_model_t model;
     trv_delivery_t delivery;
     double bandwidth_bps;               /* of a directed link, bits per second, > 0 */
@@ -84,12 +96,6 @@ typedef struct trv_simulate_options {
                                    equally, or with gamma_per_stream that of every stream */
     double jitter;              /* 0 … 1: every alpha is stretched by a random factor of up to 1 + jitter … */
     uint64_t seed;              /* … which this determines */
-    bool full;                  /* simulate every rank, even if some represent all by symmetry */
-    bool link_loads;            /* fill trv_simulation_t.link */
-    int slow_ranks, slow_links;
-    const trv_slow_rank_t *slow_rank;
-    const trv_slow_link_t *slow_link;
-    const trv_simulate_observer_t *observer; /* or NULL; implies `full` */
     trv_routes_t routes; /* routes that a planner's schedules are made for; the simulator follows a schedule's ports */
     unsigned shared_paths; /* bit d: messages that leave by the two ports of dimension d share one path into the
                               network, as fast as a link: one interface, or two behind one cable */
@@ -103,11 +109,6 @@ typedef struct trv_simulate_options {
     double gamma_start_ns;   /* added to the time of every step's reductions, >= 0 */
     double gamma_small_ns;   /* > 0: reductions that are faster at this time per byte that they read, without
                                 gamma_start_ns and not shared by streams, take that time: one core reduces them */
-    /* NULL, or a function that is called about every 10 ms, by the thread that does the work, with the fraction 0 … 1
-     * that is done, which never decreases. A result other than 0 ends the call with TRV_ERR_CANCELLED. The planner
-     * (trivance/planner.h) calls it too. */
-    int (*progress)(void *context, double fraction);
-    void *progress_context;
 } trv_simulate_options_t;
 
 /* One queue per link, and the other parameters of the paper's evaluation (appendix E): 800 Gb/s, alpha 1.5 us, 8 KiB

@@ -14,6 +14,7 @@
  *     trivance/simulate.h    time on a torus, packet by packet
  *     trivance/planner.h     the fastest schedule for a torus, a size and a network
  *     trivance/reduce.h      element types, operations, reduction kernels
+ *     trivance/parameters.h  the parameters of networks, and their values as text
  *     trivance/execute.h     real data over a transport
  *
  * Each header states whether it is stable (from 1.0 on only a major version breaks it) or experimental (a minor version
@@ -28,6 +29,7 @@
 #include <trivance/cost.h>
 #include <trivance/execute.h>
 #include <trivance/network.h>
+#include <trivance/parameters.h>
 #include <trivance/planner.h>
 #include <trivance/reduce.h>
 #include <trivance/schedule.h>

@@ -1,15 +1,16 @@
 """The explorer, a page in a single file, in a notebook."""
 from __future__ import annotations
 
+import ctypes as c
 import math
 import os
 import pathlib
 import re
 import shutil
-from typing import Any, Dict, Iterable, List, Union
+from typing import Any, Iterable, Iterator, List, Tuple, Union
 
 from . import _library as L
-from .network import DELIVERIES, MODELS, ROUTES, Network, port_text
+from .network import Network, port_text
 
 PAGE = "trivance-explorer.html"
 
@@ -35,29 +36,26 @@ def _ranges(numbers: Iterable[int]) -> str:
     return ",".join(str(first) if first == last else f"{first}-{last}" for first, last in ranges)
 
 
-def _parameters(network: Network) -> Dict[str, str]:
-    """The parameters of a network without a control in the page, by the names of the tool's options."""
-    o = network._options
-    times = {f"{name.replace('_', '-')}": getattr(o, name + "_ns") for name in ("host_latency", "router_in", "router_out")}
-    shared = [str(d) for d in range(len(network.torus.dims)) if o.shared_paths >> d & 1]
-    times.update({"part-overhead": o.part_overhead_ns, "gamma-start": o.gamma_start_ns, "gamma-small": o.gamma_small_ns})
-    return {"nic-bandwidth": f"{o.nic_bandwidth_bps / 1e9:.15g}Gb/s",
-            "injection": f"{o.injection_bps / 1e9:.15g}Gb/s", **{name: f"{ns:.15g}ns" for name, ns in times.items()},
-            "packet": str(o.packet_bytes), "buffer": str(o.buffer_bytes),
-            "gamma": f"{o.gamma_ns:.15g}ns{'/stream' if o.gamma_per_stream else ''}", "jitter": f"{100 * o.jitter:.15g}%",
-            "seed": str(o.seed), "routes": ROUTES[o.routes],
-            "no-forwarding": "yes" if o.no_forwarding else "no", "shared-paths": "one" if o.one_path else ":".join(shared),
-            "slow-rank": ",".join(f"{one.rank}:{one.factor:.10g}x" for one in o.slow_rank[:o.slow_ranks])}
+#: Parameters with a control in the page, which has other names for them and numbers in the units of the library.
+_CONTROLS = {"bandwidth": "bandwidth", "alpha": "alpha", "link-latency": "latency", "message-overhead": "overhead"}
+
+
+def _parameters(network: Network) -> Iterator[Tuple[str, str]]:
+    """The parameters of a network as words of the page's address."""
+    o, text = network._options, c.create_string_buffer(64)
+    for name, row in L.PARAMETERS.items():
+        if name in _CONTROLS:
+            yield _CONTROLS[name], f"{getattr(o, row.member.decode()):.15g}"
+        elif row.kind == L.WORD and row.affects & L.STATED_RESULTS or not L.lib.parameter_is_default(c.byref(o), c.byref(row)):
+            yield name, L.lib.parameter_format(c.byref(o), c.byref(row), text).decode()
 
 
 def address(network: Network, size: int) -> str:
     """The page's state, as the part of its address after the #."""
-    o = network._options
-    words = {"torus": str(network.torus), "bytes": str(size), "bandwidth": f"{o.bandwidth_bps:.15g}",
-             "alpha": f"{o.alpha_ns:.15g}", "latency": f"{o.link_latency_ns:.15g}",
-             "overhead": f"{o.message_overhead_ns:.15g}", "delivery": DELIVERIES[o.delivery], "model": MODELS[o.model]}
-    usual = _parameters(Network(network.torus))
-    words.update((name, word.replace("%", "%25")) for name, word in _parameters(network).items() if word != usual[name])
+    words = {"torus": str(network.torus), "bytes": str(size), **dict(_parameters(network))}
+    slow = network._options.slow_rank[:network._options.slow_ranks]
+    words["slow-rank"] = ",".join(f"{one.rank}:{one.factor:.10g}x" for one in slow)
+    words = {name: word.replace("%", "%25") for name, word in words.items() if word}
     if network.nodes is not None:
         words["nodes"] = _ranges(network.nodes)
     cut = {(rank, port) for rank, port, factor in network.links if factor == math.inf}

@@ -151,14 +151,13 @@ class Verdict(c.Structure):
                          "int fault_rank, fault_stream, fault_step; int64_t fault_unit; char fault[512]")
 
 
-class SimulateOptions(c.Structure):
-    _fields_ = _declared(
-        "size_t size; int model, delivery; double bandwidth_bps, nic_bandwidth_bps, alpha_ns, link_latency_ns, "
-        "host_latency_ns, router_in_ns, router_out_ns; uint32_t packet_bytes; uint64_t buffer_bytes; "
-        "double message_overhead_ns, gamma_ns, jitter; uint64_t seed; bool full, link_loads; int slow_ranks, slow_links; "
-        "SlowRank *slow_rank; SlowLink *slow_link; void *observer; int routes; unsigned shared_paths; "
-        "bool one_path, gamma_per_stream, no_forwarding; double injection_bps, part_overhead_ns, gamma_start_ns, gamma_small_ns; "
-        "trv_progress_t progress; void *progress_context")
+class Parameter(c.Structure):
+    _fields_ = _declared("char *name; int kind; unsigned affects; char *value, *words, *usual, *sentence; double low, high; "
+                         "char *member, *mark; size_t offset, bytes, mark_offset; char *summary; double unit")
+
+
+class ParameterEntry(c.Structure):
+    _fields_ = _declared("int rank, port; double factor; bool one_way")
 
 
 class LinkLoad(c.Structure):
@@ -251,20 +250,22 @@ CORE: Dict[Any, str] = {
         schedule_messages PQPFP, explicit_create PPsP, explicit_message PiiiiiiiiP, explicit_combine PiiiiiPqP,
         verify_on PPiPFP, cost_measure PP, cost_time_ns PPQP, limit_find PPiiQQP, simulator_create PP, simulate PPQP,
         simulate_bound_ns PPQP, planner_best PiiQPPP, planner_create PPiiPP, planner_rank PQiP, planner_time PQsP,
-        planner_nodes PiPiiQPPiP""",
+        planner_nodes PiPiiQPPiP, parameter_set Pss, parameter_parse_entry ssP, quantity_parse isP, sizes_parse sPiP""",
     c.c_bool: """algorithm_consistent P, algorithm_in_rank_order P, algorithm_latency_optimal P, algorithm_baseline P,
-        algorithm_has_collective Pi, schedule_consistent P, schedule_mirrored Pi""",
+        algorithm_has_collective Pi, parameter_is_default PP, schedule_consistent P, schedule_mirrored Pi""",
     c.c_int64: "schedule_units P, blocks_count P",
     c.c_char_p: """last_error, version, schedule_name P, algorithm_name P, algorithm_family P, algorithm_title P,
         algorithm_source P, algorithm_sizes P, algorithm_use P, algorithm_steps_formula P, algorithm_bytes_formula P,
-        algorithm_parameters P, collective_name i, collective_title i""",
+        algorithm_parameters P, collective_name i, collective_title i, parameter_format PPs""",
     c.c_void_p: "algorithm_at i, algorithm_find s",
+    c.POINTER(Parameter): "parameter_at i",
     c.POINTER(Torus): "schedule_torus P",
     None: """torus_coordinates PiP, algorithm_paper_cost PPP, schedule_destroy P, step_clear P, blocks_list PP,
         messages_clear P, cost_clear P, simulator_destroy P, simulation_clear P, planner_destroy P"""}
 FORMATS: Dict[Any, str] = {
     c.c_int: """draw_svg PPP, draw_text PPP, schedule_read sPWP, schedule_write PPQFPP, export PiQdFPP,
-        export_chakra PsQdFP"""}
+        export_chakra PsQdFP, profile_read sPP""",
+    c.c_char_p: "profile_name i, profile_title i"}
 
 
 def _functions(library: c.CDLL, table: Dict[Any, str]) -> Any:
@@ -315,6 +316,42 @@ def _names(function: Callable[[int], Optional[bytes]]) -> Tuple[str, ...]:
 
 #: "reduce-scatter", and "Reduce-Scatter" at the same place.
 COLLECTIVES, TITLES = _names(lib.collective_name), _names(lib.collective_title)
+
+
+# ---- The table of the parameters of networks -------------------------------------------------------------------------
+
+RATE, TIME, BYTES, SHARE, FACTOR, WHOLE, WORD, FLAG, DIMENSIONS, LIST = range(10)
+STATED_RESULTS = 8
+_MEMBERS = {RATE: c.c_double, TIME: c.c_double, SHARE: c.c_double, WHOLE: c.c_uint64, WORD: c.c_int, FLAG: c.c_bool,
+            DIMENSIONS: c.c_uint}
+
+
+def _parameters() -> Dict[str, Any]:
+    found: Dict[str, Any] = {}
+    while row := lib.parameter_at(len(found)):
+        found[row.contents.name.decode()] = row.contents
+    return found
+
+
+def _members() -> List[Tuple[str, Any]]:
+    """The members of the options of simulations that the table has, in the order of their offsets."""
+    found: Dict[int, Tuple[str, Any]] = {}
+    for row in PARAMETERS.values():
+        if row.kind != LIST:
+            kind = _MEMBERS.get(row.kind) or {4: c.c_uint32, 8: c.c_uint64}[row.bytes]
+            found[row.offset] = row.member.decode(), kind
+        if row.mark:
+            found[row.mark_offset] = row.mark.decode(), c.c_bool
+    return [found[offset] for offset in sorted(found)]
+
+
+#: The rows by name, in the order of the table.
+PARAMETERS = _parameters()
+
+
+class SimulateOptions(c.Structure):
+    _fields_ = _declared("size_t size; bool full, link_loads; void *observer; trv_progress_t progress; void *progress_context; "
+                         "int slow_ranks, slow_links; SlowRank *slow_rank; SlowLink *slow_link") + _members()
 
 
 # ---- Calls -----------------------------------------------------------------------------------------------------------
@@ -370,6 +407,13 @@ def text(value: Any, what: str) -> bytes:
     if b"\0" in encoded:
         raise ArgumentError(f"{what} is {value!r}; it is a string without zero bytes and lone surrogates")
     return encoded
+
+
+def set_parameter(options: SimulateOptions, name: str, value: str, what: str) -> None:
+    """Sets a parameter of a network from text."""
+    code = lib.parameter_set(c.byref(options), name.encode(), text(value, what))
+    if code < 0:
+        raise ArgumentError(f"{what}: {lib.last_error().decode(errors='replace')}")
 
 
 def choose(what: str, value: Any, words: Tuple[str, ...]) -> int:

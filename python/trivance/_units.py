@@ -1,17 +1,18 @@
-"""Quantities as numbers in SI units, or as strings with a unit as the tool reads them.
+"""Quantities as numbers in SI units, or as strings with a unit, which the library parses as it does for the tool.
 
 Bytes are whole numbers; K, KiB, M, MiB, G, GiB, T and TiB are powers of 1024. Rates are bits per second ("800Gb/s") or
 bytes ("100GB/s"), K, M, G, T powers of 1000. Times are seconds ("1.5us").
 """
 from __future__ import annotations
 
+import ctypes as c
 import functools
 import math
 import numbers
-import re
 import sys
-from typing import Any, Dict, List, Tuple, Union
+from typing import Any, List, Union
 
+from . import _library as L
 from ._library import ArgumentError
 
 #: A size: bytes, or a string such as "64KiB".
@@ -23,65 +24,54 @@ Rate = Union[float, str]
 
 BYTES_MAX = 1 << 50
 SIZES_MAX = 4096
-_BYTES = {"": 1, "B": 1, **{prefix + end: 1 << 10 * power for power, letter in enumerate("KMGT", 1)
-                            for prefix in (letter, letter.lower()) for end in ("", "iB")}}
-_NS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "μs": 1e3, "ms": 1e6, "s": 1e9}
-_BPS = {prefix + end: 1000.0 ** power * bits for power, letter in enumerate(("", "K", "M", "G", "T"))
-        for prefix in (letter, letter.lower()) for end, bits in (("b/s", 1), ("B/s", 8))}
-_FACTOR = {"": 1.0, "x": 1.0}
 
 
 @functools.lru_cache(maxsize=4096)
-def _split(text: str) -> Tuple[str, str]:
-    """The number and the unit of a text; empty if it does not begin with a number."""
-    found = re.match(r"\s*([0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?|\.[0-9]+)\s*(.*?)\s*$", text)
-    return (found.group(1), found.group(2)) if found else ("", "")
+def _parse(kind: int, text: str, what: str) -> float:
+    value = c.c_double()
+    if L.lib.quantity_parse(kind, L.text(text, what), c.byref(value)) < 0:
+        raise ArgumentError(f"{what}: {L.lib.last_error().decode(errors='replace')}")
+    return value.value
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
-def _quantity(value: Any, what: str, units: Dict[str, float], number_unit: float, allowed: str) -> float:
-    """A quantity of at least 0; a number without a unit counts in `number_unit`."""
+#: Of the kinds that numbers may have: how many of the library's units one is, and what is allowed.
+_NUMBERS = {L.TIME: (1e9, "a time from 0 on, for example 1.5e-6 (seconds) or '1.5us'"),
+            L.RATE: (1.0, "a rate, for example 800e9 (bit/s) or '800Gb/s'"),
+            L.SHARE: (1.0, "a number from 0 to 1, for example 0.1, or '10%'"),
+            L.FACTOR: (1.0, "a factor from 1 on or 'down', for example 4 or '4x'")}
+
+
+def to_quantity(kind: int, value: Any, what: str) -> float:
+    """A quantity of at least 0 in the library's unit: ns, bit/s, a share or a factor."""
+    unit, allowed = _NUMBERS[kind]
     if isinstance(value, str):
-        number, unit = _split(value)
-        if number and (unit in units or float(number) == 0 and not unit):
-            return float(number) * units.get(unit, 0)
-    elif _is_number(value) and 0 <= value < math.inf:
+        return _parse(kind, value, what)
+    if _is_number(value) and 0 <= value < math.inf:
         # 15 digits: 1.5e-06 s are 1500 ns, not 1499.9999999999998
-        return float(format(float(value) * number_unit, ".15g"))
+        return float(format(float(value) * unit, ".15g"))
     raise ArgumentError(f"{what} is {value!r}; it is {allowed}")
 
 
-def to_ns(value: Any, what: str) -> float:
-    """A time in nanoseconds, from seconds or text."""
-    return _quantity(value, what, _NS, 1e9, "a time from 0 on, for example 1.5e-6 (seconds) or '1.5us'")
-
-
-def to_bps(value: Any, what: str) -> float:
-    """A rate in bits per second."""
-    return _quantity(value, what, _BPS, 1.0, "a rate, for example 800e9 (bit/s) or '800Gb/s'")
+to_ns = functools.partial(to_quantity, L.TIME)
+to_bps = functools.partial(to_quantity, L.RATE)
 
 
 def to_factor(value: Any, what: str) -> float:
     """A factor of time: 4, "4x"; infinite or "down" for a cut link."""
     if isinstance(value, (str, float)) and value in ("down", math.inf):
         return math.inf
-    return _quantity(value, what, _FACTOR, 1.0, "a factor from 1 on or 'down', for example 4 or '4x'")
-
-
-def to_share(value: Any, what: str) -> float:
-    """A share, which the library compares with 1."""
-    return _quantity(value, what, _FACTOR, 1.0, "a number from 0 to 1, for example 0.1")
+    return to_quantity(L.FACTOR, value, what)
 
 
 def to_bytes(value: Any, what: str = "a size") -> int:
     """A size in bytes, at least 1, from a number or text."""
     count = 0
     if isinstance(value, str):
-        number, unit = _split(value)
-        count = int(number) * _BYTES[unit] if number.isdigit() and len(number) < 17 and unit in _BYTES else 0
+        count = int(_parse(L.BYTES, value, what))
     elif _is_number(value) and math.isfinite(value) and value == int(value):
         count = int(value)
     if not 1 <= count <= BYTES_MAX:
@@ -93,29 +83,16 @@ def to_bytes(value: Any, what: str = "a size") -> int:
 def to_sizes(value: Any) -> List[int]:
     """Sizes: one, several, or text with commas and ranges, "32:128M" (doubling), "1K:64K:x4", "1K:9K:+2K"."""
     if isinstance(value, str):
-        sizes = [size for item in value.split(",") for size in _range(item)]
-    elif hasattr(value, "__iter__"):
+        found, number = (c.c_uint64 * SIZES_MAX)(), c.c_int()
+        L.check(L.lib.sizes_parse(L.text(value, "sizes"), found, SIZES_MAX, c.byref(number)))
+        return found[:number.value]
+    if hasattr(value, "__iter__"):
         sizes = [size for one in to_list(value, "sizes", "['32KiB', '1MiB']")
                  for size in (to_sizes(one) if isinstance(one, str) else [to_bytes(one)])]
     else:
         sizes = [to_bytes(value)]
     if not 1 <= len(sizes) <= SIZES_MAX:
         raise ArgumentError(f"there are {len(sizes)} sizes; there must be 1 to {SIZES_MAX}, for example '32:128M'")
-    return sizes
-
-
-def _range(item: str) -> List[int]:
-    first, *more = item.split(":")
-    sizes = [to_bytes(first)]
-    if not more:
-        return sizes
-    last, step = to_bytes(more[0]), (more[1:] or ["x2"])[0]
-    factor = int(step[1:]) if re.fullmatch(r"x[0-9]{1,16}", step) else 1
-    add = to_bytes(step[1:]) if step[:1] == "+" else 0
-    if len(more) > 2 or (factor < 2 and not add) or last < sizes[0]:
-        raise ArgumentError(f"sizes are {item!r}; a range is MIN:MAX, MIN:MAX:xFACTOR or MIN:MAX:+STEP, for example 32:128M")
-    while sizes[-1] < last and len(sizes) <= SIZES_MAX:
-        sizes.append(min(last, sizes[-1] * factor + add))
     return sizes
 
 

@@ -3,23 +3,22 @@ from __future__ import annotations
 
 import ctypes as c
 import functools
+import inspect
 import math
 import numbers
-import re
+import textwrap
 from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _library as L
+from ._profiles import keyword_of, read_profile
 from ._progress import Progress, callback
-from ._units import Bytes, Rate, Time, to_bool, to_bps, to_bytes, to_factor, to_int, to_list, to_ns, to_share
+from ._units import Bytes, to_bool, to_bytes, to_factor, to_int, to_list, to_quantity
 
 if TYPE_CHECKING:
     from .planner import Choice, Limit
 
-MODELS = ("dateline", "fifo")
-DELIVERIES = ("head", "tail")
-ROUTES = ("chosen", "fixed")
-_TIMES = ("alpha", "link_latency", "host_latency", "router_in", "router_out", "message_overhead", "part_overhead", "gamma",
-          "gamma_start", "gamma_small")
+#: A parameter of a network: a number in SI units or a text, a truth value, or dimensions.
+Parameter = Union[float, str, Iterable[int], None]
 
 
 class Torus:
@@ -131,10 +130,12 @@ def _read_link(link: Any, what: str) -> Tuple[int, int, bool]:
     text = link
     if isinstance(link, (tuple, list)) and len(link) > 1:
         text = ":".join(port_text(int(one)) if i == 1 and isinstance(one, numbers.Integral) else str(one) for i, one in enumerate(link))
-    found = re.fullmatch(r"([0-9]{1,9}):([+-])([0-9]{1,3})(:one-way)?", text) if isinstance(text, str) else None
-    if not found:
+    if not isinstance(text, str):
         raise L.ArgumentError(f"{what} is {link!r}; it is a rank and the port by which the link leaves, for example '3:+0'")
-    return int(found.group(1)), 2 * int(found.group(3)) + (found.group(2) == "-"), bool(found.group(4))
+    entry = L.ParameterEntry()
+    if L.lib.parameter_parse_entry(b"cut", L.text(text, what), c.byref(entry)) < 0:
+        raise L.ArgumentError(f"{what}: {L.lib.last_error().decode(errors='replace')}")
+    return entry.rank, entry.port, entry.one_way
 
 
 def _mapping(value: Any, what: str, example: str) -> Dict[Any, Any]:
@@ -142,6 +143,68 @@ def _mapping(value: Any, what: str, example: str) -> Dict[Any, Any]:
         return dict(value or {})
     except (TypeError, ValueError):
         raise L.ArgumentError(f"{what} is {value!r}; it is a dictionary of factors, for example {example}") from None
+
+
+# ---- Keyword arguments, from the table of parameters -----------------------------------------------------------------
+
+_TYPES = {L.RATE: ("Union[float, str]", "float (bit/s) or str"), L.TIME: ("Union[float, str]", "float (s) or str"),
+          L.BYTES: ("Union[int, str]", "int or str"), L.SHARE: ("Union[float, str]", "float (0 to 1) or str"),
+          L.WHOLE: ("Union[int, str]", "int or str"), L.WORD: ("str", "str"), L.FLAG: ("bool", "bool"),
+          L.DIMENSIONS: ("Union[str, Iterable[int]]", "str or iterable of int")}
+#: The rows by keyword: lists have keywords of their own.
+_ROWS = {keyword_of(name): row for name, row in L.PARAMETERS.items() if row.kind != L.LIST}
+#: Keywords of truth values that the text of another parameter may set: gamma_per_stream of "0.01ns/stream".
+_MARKS = {row.mark.decode(): row for row in _ROWS.values() if row.mark and row.kind == L.TIME}
+
+
+def _is_negated(row: L.Parameter) -> bool:
+    """The keyword forwarding is the opposite of no-forwarding."""
+    return bool(row.name.startswith(b"no-"))
+
+
+def _usual(row: L.Parameter) -> Any:
+    """The default of a keyword argument."""
+    text = row.usual.decode()
+    if row.kind == L.FLAG:
+        return (text == "yes") != _is_negated(row)
+    if row.kind == L.DIMENSIONS:
+        return ()
+    return int(text) if row.kind == L.WHOLE else text or None
+
+
+def _described() -> str:
+    """The parameters in the form of the docstring."""
+    lines = []
+    for keyword, row in _ROWS.items():
+        sentence = row.sentence.decode()
+        if _is_negated(row):
+            sentence = f"if it is False, {sentence[:sentence.rindex(' (default')]}"
+        lines += [f"    {keyword} : {_TYPES[row.kind][1]}", *textwrap.wrap(
+            sentence[0].upper() + sentence[1:] + ".", 112, initial_indent=" " * 8, subsequent_indent=" " * 8)]
+    return "\n".join(lines)
+
+
+def _set_parameter(options: L.SimulateOptions, keyword: str, row: L.Parameter, value: Any, dims: int) -> None:
+    """Sets a member from the value of a keyword argument."""
+    member, text = row.member.decode(), isinstance(value, str)
+    if row.kind == L.FLAG:
+        setattr(options, member, to_bool(value, keyword) != _is_negated(row))
+    elif text:
+        L.set_parameter(options, row.name.decode(), value, keyword)
+    elif row.kind == L.WORD:
+        L.choose(keyword, value, tuple(row.words.decode().split()))  # no word: an error
+    elif row.kind == L.DIMENSIONS:
+        setattr(options, member, sum({1 << to_int(d, f"a dimension of {keyword}", 0, dims - 1) for d in value}))
+    elif value is not None or row.usual:
+        whole = row.kind in (L.BYTES, L.WHOLE)
+        setattr(options, member, to_int(value, keyword, int(row.low), int(row.high)) if whole else
+                to_quantity(row.kind, value, keyword))
+    if row.kind == L.DIMENSIONS and text:
+        every = (1 << dims) - 1
+        if getattr(options, member) == (1 << 32) - 1:
+            setattr(options, member, every)
+        if getattr(options, member) > every:
+            raise L.ArgumentError(f"{keyword} is {value!r}; the last dimension is {dims - 1}")
 
 
 class Network:
@@ -153,48 +216,18 @@ class Network:
     ----------
     torus : Torus, str, int or sequence of int
         ``"8x8m"``.
-    bandwidth, nic_bandwidth : float or str
-        Of a link in each direction, and of a network interface, in bit/s.
-    alpha : float or str
-        Paid at the start of every step, in seconds.
-    link_latency, host_latency : float or str
-        Along a link; between a node and its router, each way; in seconds.
-    router_in, router_out : float or str
-        At the input and at the output of a router, in seconds.
-    injection : float or str, optional
-        Rate at which an interface injects its messages, if it is less than its bandwidth, in bit/s.
-    packet, buffer : int or str
-        Payload of a packet, and a router's input buffer per link and channel (None: unlimited), in bytes.
-    message_overhead, gamma : float or str
-        Time for which a processor is busy before it sends a message, and time per byte that a reduction reads, in seconds.
-    part_overhead : float or str
-        Additional overhead of the first message of a stream to a peer, if it is a part of the stream's data.
-    gamma_start, gamma_small : float or str
-        Start-up time of a step's reductions; time per byte of those by one core without start-up, where it is faster (0: never).
-    gamma_per_stream : bool
-        Gamma is the rate of every stream of a rank; otherwise of the rank, which its streams share.
-    model : {"fifo", "dateline"}
-        The queues of a link: one, or two channels that take turns.
-    delivery : {"head", "tail"}
-        Whether a packet arrives with its first or with its last bit.
     cuts : iterable of str
         Links that are down, both ways (``"3:+0"``, the link that leaves rank 3 in direction + of dimension 0) or one way
         (``"3:+0:one-way"``).
     slow : mapping of str to float
         Directed links that take F times as long: ``{"3:+0": 4}``.
-    routes : {"chosen", "fixed"}
-        The route of a message begins at the port that a schedule names, or is fixed by the network.
-    forwarding : bool
-        Nodes pass on messages of others. Otherwise a message may cross one link only, as between hosts that are wired to each
-        other without switches.
-    jitter : float
-        Every alpha is stretched by a random share of up to this, 0 to 1; ``seed`` determines it. The planner ignores it.
     slow_ranks : mapping of int to float
         Ranks whose own work takes F times as long. The planner ignores them.
-    shared_paths : "all", "one" or iterable of int
-        Dimensions whose two directions share one path out of a node; ``"one"``: all share a single one.
     nodes : iterable of int, optional
         The ranks of a job that does not use the whole torus; plans are for these.
+    gamma_per_stream : bool
+        Gamma is the rate of every stream of a rank; otherwise of the rank, which its streams share.
+    **parameters
 
     Attributes
     ----------
@@ -214,60 +247,60 @@ class Network:
     """
 
     __slots__ = ("torus", "options", "nodes", "links", "_options", "_network", "_nodes")
+    _options: L.SimulateOptions
+    _network: L.Network
 
-    def __init__(self, torus: TorusLike, *, bandwidth: Rate = "800Gb/s", alpha: Time = "1.5us",
-                 link_latency: Time = "100ns", packet: Bytes = "8KiB", message_overhead: Time = 0, gamma: Time = 0,
-                 gamma_per_stream: bool = False, model: str = "fifo", delivery: str = "head", cuts: Iterable[Any] = (),
-                 slow: Optional[Mapping[Any, Any]] = None, routes: str = "chosen", forwarding: bool = True,
-                 nic_bandwidth: Rate = "12.8Tb/s", injection: Optional[Rate] = None, part_overhead: Time = 0,
-                 gamma_start: Time = 0, gamma_small: Time = 0,
-                 host_latency: Time = "100ns", router_in: Time = "50ns", router_out: Time = "50ns",
-                 buffer: Optional[Bytes] = None, jitter: float = 0, seed: int = 1,
-                 slow_ranks: Optional[Mapping[int, Any]] = None, shared_paths: Union[str, Iterable[int]] = (),
-                 nodes: Optional[Iterable[int]] = None) -> None:
-        given = dict(locals())
+    def __init__(self, torus: TorusLike, *, cuts: Iterable[Any] = (), slow: Optional[Mapping[Any, Any]] = None,
+                 slow_ranks: Optional[Mapping[int, Any]] = None, nodes: Optional[Iterable[int]] = None,
+                 **parameters: Parameter) -> None:
+        for keyword in parameters:
+            if keyword not in _USUAL:
+                raise TypeError(f"Network() got an unexpected keyword argument {keyword!r}")
         self.torus = Torus(torus)
-        given["cuts"] = tuple([cuts] if isinstance(cuts, str) else to_list(cuts, "cuts", "['3:+0']"))
-        given["slow"] = _mapping(slow, "slow", "{'3:+0': 4}") or None
-        given["slow_ranks"] = _mapping(slow_ranks, "slow_ranks", "{3: 4}") or None
-        if not isinstance(shared_paths, str) or shared_paths not in ("all", "one"):
-            given["shared_paths"] = tuple(to_list(shared_paths, "shared_paths", "(0, 2)", "'all', 'one' or a list of dimensions"))
-        given["nodes"] = nodes if nodes is None else tuple(to_list(nodes, "nodes", "[0, 1, 4]"))
-        self.options: Dict[str, Any] = {name: given[name] for name in _USUAL}
+        self.options: Dict[str, Any] = {**_USUAL, **parameters}
+        self.options["cuts"] = tuple([cuts] if isinstance(cuts, str) else to_list(cuts, "cuts", "['3:+0']"))
+        self.options["slow"] = _mapping(slow, "slow", "{'3:+0': 4}") or None
+        self.options["slow_ranks"] = _mapping(slow_ranks, "slow_ranks", "{3: 4}") or None
+        self.options["nodes"] = nodes if nodes is None else tuple(to_list(nodes, "nodes", "[0, 1, 4]"))
+        self._set_links()
+        self._set_options()
+        code = L.lib.network_check(c.byref(self._network))
+        if nodes is None or code != L.UnsupportedError.code:  # nodes may be planned where a row is cut in two
+            L.check(code)
+        _check_options(self._options)
+        self.nodes: Optional[Tuple[int, ...]] = None
+        if nodes is not None:
+            listed = [to_int(node, "a node", 0, self.torus.size - 1) for node in self.options["nodes"]]
+            self._nodes = L.array(c.c_int, listed)
+            L.check(L.lib.order_nodes(c.byref(self._network), 0, len(listed), self._nodes))
+            self.nodes = tuple(self._nodes)
+
+    def _set_links(self) -> None:
         factors: Dict[Tuple[int, int], float] = {}
         for rank, port, factor in self._read_links():
             if factors.setdefault((rank, port), factor) != factor:
                 raise L.ArgumentError(f"the link {rank}:{port_text(port)} is both cut and slow, or slow by two factors; leave "
                                       "one out")
         self.links: Tuple[Tuple[int, int, float], ...] = tuple((*link, factor) for link, factor in factors.items())
+
+    def _set_options(self) -> None:
         slow_link = L.array(L.SlowLink, self.links)
-        self._network = L.Network(c.sizeof(L.Network), self.torus._struct, len(slow_link), slow_link,
-                                  L.choose("routes", routes, ROUTES), not to_bool(forwarding, "forwarding"))
-        code = L.lib.network_check(c.byref(self._network))
-        if nodes is None or code != L.UnsupportedError.code:  # nodes may be planned where a row is cut in two
-            L.check(code)
         slow_rank = [(to_int(rank, "a slow rank", 0, self.torus.size - 1), to_factor(factor, "the factor of a slow rank"))
-                     for rank, factor in (given["slow_ranks"] or {}).items()]
-        self._options = L.SimulateOptions(
-            size=c.sizeof(L.SimulateOptions), model=L.choose("model", model, MODELS),
-            delivery=L.choose("delivery", delivery, DELIVERIES), bandwidth_bps=to_bps(bandwidth, "bandwidth"),
-            nic_bandwidth_bps=to_bps(nic_bandwidth, "nic_bandwidth"),
-            injection_bps=0 if injection is None else to_bps(injection, "injection"),
-            packet_bytes=min(to_bytes(packet, "packet"), (1 << 32) - 1),
-            buffer_bytes=0 if buffer is None else to_bytes(buffer, "buffer"), jitter=to_share(jitter, "jitter"),
-            seed=to_int(seed, "seed", 0, (1 << 63) - 1), slow_ranks=len(slow_rank), slow_links=len(slow_link),
-            slow_rank=L.array(L.SlowRank, slow_rank), slow_link=slow_link, routes=self._network.routes,
-            no_forwarding=self._network.no_forwarding,
-            shared_paths=self._read_shared_paths(), one_path=given["shared_paths"] == "one",
-            gamma_per_stream=to_bool(gamma_per_stream, "gamma_per_stream"), progress=callback,
-            **{f"{name}_ns": to_ns(given[name], name) for name in _TIMES})
-        _check_options(self._options)
-        self.nodes: Optional[Tuple[int, ...]] = None
-        if nodes is not None:
-            listed = [to_int(node, "a node", 0, self.torus.size - 1) for node in given["nodes"]]
-            self._nodes = L.array(c.c_int, listed)
-            L.check(L.lib.order_nodes(c.byref(self._network), 0, len(listed), self._nodes))
-            self.nodes = tuple(self._nodes)
+                     for rank, factor in (self.options["slow_ranks"] or {}).items()]
+        options = self._options = L.SimulateOptions.from_buffer_copy(_DEFAULTS)
+        options.slow_ranks, options.slow_rank = len(slow_rank), L.array(L.SlowRank, slow_rank)
+        options.slow_links, options.slow_link = len(slow_link), slow_link
+        for keyword, value in self.options.items():
+            row = _ROWS.get(keyword)
+            if row and value is not _USUAL[keyword]:
+                if row.kind == L.DIMENSIONS and not isinstance(value, str):
+                    value = self.options[keyword] = tuple(to_list(value, keyword, "(0, 2)", "'all', 'one' or a list of dimensions"))
+                _set_parameter(options, keyword, row, value, len(self.torus.dims))
+        for keyword in _MARKS:
+            self.options[keyword] = to_bool(self.options[keyword], keyword) or getattr(options, keyword)
+            setattr(options, keyword, self.options[keyword])
+        self._network = L.Network(c.sizeof(L.Network), self.torus._struct, len(slow_link), slow_link, options.routes,
+                                  options.no_forwarding)
 
     def _read_links(self) -> Iterator[Tuple[int, int, float]]:
         for cut in self.options["cuts"]:
@@ -278,13 +311,10 @@ class Network:
             if other is not None and not one_way:
                 yield other, port ^ 1, math.inf
         for link, factor in (self.options["slow"] or {}).items():
-            rank, port, _ = _read_link(link, "a slow link")
+            rank, port, one_way = _read_link(link, "a slow link")
+            if one_way:
+                raise L.ArgumentError(f"a slow link is {link!r}, and slow in this direction only; for example '3:+0'")
             yield rank, port, to_factor(factor, "the factor of a slow link")
-
-    def _read_shared_paths(self) -> int:
-        dims, shared = range(len(self.torus.dims)), self.options["shared_paths"]
-        return sum({1 << to_int(d, "a dimension of shared_paths", 0, dims[-1])
-                    for d in (dims if isinstance(shared, str) else shared)})
 
     @classmethod
     def from_profile(cls, torus: TorusLike, profile: str, **changes: Any) -> "Network":
@@ -298,7 +328,6 @@ class Network:
         changes
             Parameters of `Network`, which replace those of the profile.
         """
-        from ._profiles import read_profile
         parameters = read_profile(profile)
         try:
             return cls(torus, **{**parameters, **changes})
@@ -410,7 +439,23 @@ class Network:
         return hash(self._key())
 
 
-_USUAL: Dict[str, Any] = Network.__init__.__kwdefaults__  # of the options
+def _complete() -> Dict[str, Any]:
+    """Adds the parameters of the table to the docstring and the signature of `Network`. Returns all defaults."""
+    given = inspect.signature(Network.__init__).parameters
+    own = [one for one in given.values() if one.kind != inspect.Parameter.VAR_KEYWORD]
+    own += [inspect.Parameter(keyword, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+            for keyword, default, kind in (*((keyword, _usual(row), _TYPES[row.kind][0]) for keyword, row in _ROWS.items()),
+                                           *((keyword, False, "bool") for keyword in _MARKS))]
+    Network.__init__.__signature__ = inspect.Signature(own, return_annotation="None")  # type: ignore[attr-defined]
+    if Network.__doc__:
+        Network.__doc__ = Network.__doc__.replace("    **parameters", _described())
+    return {one.name: one.default for one in own if one.kind == inspect.Parameter.KEYWORD_ONLY}
+
+
+_USUAL = _complete()
+_DEFAULTS = L.SimulateOptions(size=c.sizeof(L.SimulateOptions), progress=callback)
+for _keyword, _row in _ROWS.items():
+    _set_parameter(_DEFAULTS, _keyword, _row, _USUAL[_keyword], 0)
 
 
 @functools.lru_cache(maxsize=1)

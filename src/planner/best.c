@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "parameters/parameters.h"
 #include "planner/ranking.h"
 #include "schedule/collective.h"
 
@@ -23,11 +24,9 @@
 typedef struct cache_key {
     int collective, root, dims, size[TRV_DIMS_MAX];
     uint32_t lines, links; /* links: the identifier of the set of slow and cut links, see cache_identify_links */
-    double bandwidth_bps, nic_bandwidth_bps, alpha_ns, link_latency_ns, host_latency_ns, router_in_ns, router_out_ns;
-    double message_overhead_ns, gamma_ns, injection_bps, part_overhead_ns, gamma_start_ns, gamma_small_ns;
     uint64_t memory_bytes;
-    uint32_t dateline, delivery, packet_bytes;
-    uint32_t consistent, idempotent, messages_per_port, shared_paths, one_path, gamma_per_stream, routes, no_forwarding;
+    uint32_t consistent, idempotent, messages_per_port;
+    unsigned char network[TRV_PARAMETERS_KEY_MAX];
 } cache_key_t;
 
 static struct {
@@ -58,31 +57,11 @@ static void key_fill(cache_key_t *key, const trv_torus_t *torus, trv_collective_
     key->dims = torus->dims;
     memcpy(key->size, torus->size, sizeof key->size);
     key->lines = torus->lines;
-    key->bandwidth_bps = network->bandwidth_bps;
-    key->nic_bandwidth_bps = network->nic_bandwidth_bps;
-    key->alpha_ns = network->alpha_ns;
-    key->link_latency_ns = network->link_latency_ns;
-    key->host_latency_ns = network->host_latency_ns;
-    key->router_in_ns = network->router_in_ns;
-    key->router_out_ns = network->router_out_ns;
-    key->message_overhead_ns = network->message_overhead_ns;
-    key->gamma_ns = network->gamma_ns;
-    key->injection_bps = network->injection_bps;
-    key->part_overhead_ns = network->part_overhead_ns;
-    key->gamma_start_ns = network->gamma_start_ns;
-    key->gamma_small_ns = network->gamma_small_ns;
-    key->dateline = network->model == TRV_DATELINE;
-    key->delivery = (uint32_t)network->delivery;
-    key->packet_bytes = network->packet_bytes;
     key->consistent = constraints->consistent;
     key->idempotent = constraints->idempotent;
     key->memory_bytes = constraints->memory_bytes;
     key->messages_per_port = (uint32_t)constraints->messages_per_port;
-    key->shared_paths = network->shared_paths;
-    key->one_path = network->shared_paths && network->one_path;
-    key->gamma_per_stream = network->gamma_ns > 0 && network->gamma_per_stream;
-    key->routes = (uint32_t)network->routes;
-    key->no_forwarding = network->no_forwarding;
+    (void)trv_parameters_key(network, key->network);
 }
 
 static bool key_equal(const cache_key_t *a, const cache_key_t *b)

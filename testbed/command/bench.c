@@ -159,8 +159,8 @@ static int take_option(void *context, int key)
     case OPTION_COLLECTIVE: return cli_parse_collectives(optarg, options->collective, &options->collectives);
     case OPTION_MPI: return read_mpis(optarg, options);
     case OPTION_RENDEZVOUS: return read_mode(optarg, options);
-    case OPTION_SLOW_LINK: return cli_links_add_slow(&options->links, optarg);
-    case OPTION_CUT: return cli_links_add_cut(&options->links, optarg);
+    case OPTION_SLOW_LINK: return cli_links_add(&options->links, "slow-link", optarg);
+    case OPTION_CUT: return cli_links_add(&options->links, "cut", optarg);
     case OPTION_BANDWIDTH: return trv_parse_rate_bps(optarg, &options->bandwidth_bps);
     case OPTION_LATENCY: return trv_parse_latency_ns(optarg, &options->latency_ns);
     case OPTION_COMPARE: options->compare = true; return TRV_OK;

@@ -417,8 +417,7 @@ static void test_routes(void **state)
     expect("plan 9 --slow-link=0:+0:10x -b 4K --routes=fixed --why", 0, "routes fixed");
     tool_expect_error("export --schedule=x.json --format=goal --routes=fixed",
                       "a schedule file specifies its own torus and messages");
-    tool_expect_error("plan 9 --routes=short",
-                      "--routes: 'short' is neither chosen nor fixed; for example --routes=fixed");
+    tool_expect_error("plan 9 --routes=short", "--routes: 'short' is neither chosen nor fixed; for example fixed");
 }
 
 /* If both directions share a path, traffic in both directions takes up to twice as long; it takes longer if
@@ -437,7 +436,7 @@ static void test_shared_paths(void **state)
     assert_true(time_of("simulate 3x3 -a bucket -b 1M --model=fifo --format=json --shared-paths=one") >
                 1.1 * time_of("simulate 3x3 -a bucket -b 1M --model=fifo --format=json --shared-paths=all"));
     expect("simulate 3x3x3 -a bucket -b 1K --shared-paths=0:2", 0, ", shared paths 0:2");
-    expect("simulate 3x3 -a bucket -b 1K --shared-paths=one", 0, ", one shared path");
+    expect("simulate 3x3 -a bucket -b 1K --shared-paths=one", 0, ", shared paths one");
     expect_without("simulate 9 -a ring -b 1K", "shared_paths");
     expect("plan 9 -b 64K --shared-paths=0 --why", 0, "shared paths 0");
     tool_expect_error("plan 9 --shared-paths=1",
@@ -474,7 +473,7 @@ static void test_no_forwarding(void **state)
     expect("sweep --torus=9 -a trivance-l -b 1K --no-forwarding=yes,no -f csv", 0, ",no,4411");
     expect("plan 9 --no-forwarding=no -b 1K", 0, "trivance-l on a ring of 9: AllReduce");
     tool_expect_error("plan 9 --no-forwarding=maybe",
-                      "--no-forwarding: 'maybe' is neither no nor yes; for example --no-forwarding=yes");
+                      "--no-forwarding: 'maybe' is neither no nor yes; for example yes");
     snprintf(line, sizeof line, "plan 9 -a neighbour -b 8K --no-forwarding -f json -o %s", path);
     expect(line, 0, "");
     snprintf(line, sizeof line, "verify --schedule=%s", path);

@@ -260,7 +260,7 @@ static void test_bad_input(void **state)
         {"--torus=8 --bandwidth=800", "bandwidth: '800' is not a rate"},
         {"--torus=8 --bandwidth=0Gb/s", "is not a rate"},
         {"--torus=8 --alpha=1us,1.5", "alpha: '1.5' is not a time"},
-        {"--torus=8 --packet=1", "from 256 bytes to 1 MiB"},
+        {"--torus=8 --packet=1", "from 256 B to 1 MiB"},
         {"--torus=8 --packet=64K --buffer=8K --model=dateline", "does not fit in a buffer"},
         {"--torus=8 --slow-rank=9:2x", "there is no rank 9"},
         {"--torus=8 -f xml", "no format 'xml'"},

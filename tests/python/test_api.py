@@ -273,8 +273,8 @@ def test_networks_can_be_pickled():
 
 def test_explorer_has_all_parameters():
     from trivance._explorer import address
-    assert address(tv.Network("9"), 64) == ("torus=9&bytes=64&bandwidth=800000000000&alpha=1500&latency=100&overhead=0&delivery=head&"
-                                            "model=fifo")
+    assert address(tv.Network("9"), 64) == ("torus=9&bytes=64&model=fifo&delivery=head&bandwidth=800000000000&alpha=1500&latency=100&"
+                                            "overhead=0")
     text = address(tv.Network("4x4m", nodes=[8, 0, 1, 2, 5], packet="4KiB", shared_paths=(0, 1), buffer="64K", model="dateline", jitter=0.1,
                               seed=7, gamma="0.5ns", gamma_per_stream=True, routes="fixed", nic_bandwidth="200Gb/s", host_latency="77.5ns",
                               router_in=0, router_out="1us", slow_ranks={3: 2.5}, cuts=["9:+0", "6:+1:one-way"],

@@ -95,9 +95,7 @@ def network_of(torus: str, options: Options, cuts: Sequence[str] = ()) -> trivan
     """The network of options as the tool writes them."""
     named: dict[str, Any] = {name.replace("-", "_"): value for name, value in options} | {"cuts": cuts}
     for name, value in options:
-        if value.endswith("/stream"):
-            named |= {"gamma": value.removesuffix("/stream"), "gamma_per_stream": True}
-        elif name == "jitter":
+        if name == "jitter":
             named["jitter"] = float(value)
         elif name == "slow-link":
             link, factor = value.rsplit(":", 1)

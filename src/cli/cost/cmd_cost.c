@@ -249,7 +249,7 @@ static int read_option(void *context, int key)
 {
     cli_cost_options_t *options = context;
     if (key >= CLI_NETWORK_OPTION)
-        return cli_network_set(&options->links, cli_network_names[key - CLI_NETWORK_OPTION], optarg);
+        return cli_network_set(&options->links, cli_network_name(key - CLI_NETWORK_OPTION), optarg);
     switch (key) {
     case 'a': return cli_select(optarg, &options->selection);
     case 'c': return cli_parse_collective(optarg, &options->collective);

@@ -13,12 +13,12 @@
 trv_draw_options_t cli_plan_drawn(const cli_shown_t *shown, const trv_network_t *network, char note[TRV_CAPTION_MAX])
 {
     const trv_simulate_options_t *options = shown->network;
-    char time[TRV_TIME_TEXT_MAX];
+    char time[TRV_TIME_TEXT_MAX], model[TRV_PARAMETER_TEXT_MAX];
     note[0] = '\0';
     if (!isnan(shown->time.ns))
         trv_snprintf(note, TRV_CAPTION_MAX, "; %s %s (%s) at %g Gb/s, alpha %g us, hops %g ns",
                      trv_format_time(shown->time.ns, trv_time_unit(shown->time.ns), time),
-                     shown->time.modelled ? "by its model" : "simulated", cli_model_name(TRV_FIFO),
+                     shown->time.modelled ? "by its model" : "simulated", cli_network_word(options, "model", model),
                      options->bandwidth_bps / 1e9, options->alpha_ns / 1e3, cli_hop_ns(options));
     trv_draw_options_t drawn = {TRV_DRAW_OPTIONS, .network = network, .cost = &shown->cost};
     drawn.vector_bytes = shown->vector_bytes;

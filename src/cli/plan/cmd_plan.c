@@ -415,7 +415,7 @@ static int read_option(void *context, int key)
 {
     options_t *options = context;
     if (key >= CLI_NETWORK_OPTION)
-        return cli_network_set(&options->network, cli_network_names[key - CLI_NETWORK_OPTION], optarg);
+        return cli_network_set(&options->network, cli_network_name(key - CLI_NETWORK_OPTION), optarg);
     switch (key) {
     case 'a': options->named = true; return cli_select(optarg, &options->selection);
     case 'c': return cli_parse_collective(optarg, &options->collective);

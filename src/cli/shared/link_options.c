@@ -4,72 +4,17 @@
  */
 #include "cli/shared/link_options.h"
 
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 
+#include <trivance/parameters.h>
+
 #include "base/error.h"
 #include "base/number.h"
-#include "base/text/parse.h"
 #include "torus/reach.h"
 #include "torus/torus.h"
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
-
-int cli_split(const char *text, char copy[64], int capacity, const char **part)
-{
-    int found = 1;
-    if (strlen(text) >= 64)
-        return 0;
-    part[0] = strcpy(copy, text);
-    for (char *p = copy; *p; p++)
-        if (*p == ':') {
-            if (found == capacity)
-                return 0;
-            *p = '\0';
-            part[found++] = p + 1;
-        }
-    return found;
-}
-
-static int fail_form(const char *text, const char *expected)
-{
-    if (strchr(text, ','))
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.60s' lists several links; give the option once for each", text);
-    return trv_fail(TRV_ERR_ARGUMENT, "'%.60s' is not a rank%s", text, expected);
-}
-
-static int parse_rank_port(const char *const part[2], trv_slow_link_t *slow)
-{
-    slow->factor = INFINITY;
-    if (trv_parse_int(part[0], "the rank", 0, INT_MAX, &slow->rank))
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "'%.40s' is not a rank; expected a rank, counted from 0, and a port, for example 3:+0",
-                        part[0]);
-    return trv_port_parse(part[1], &slow->port);
-}
-
-/* Parses "0:+1:4x", or "0:+1:down" for a factor of INFINITY. */
-static int parse_slow_link(const char *text, trv_slow_link_t *slow)
-{
-    char copy[64];
-    const char *part[3];
-    if (cli_split(text, copy, 3, part) != 3 || strchr(text, ','))
-        return fail_form(text, ", a port and a factor (or down), for example 0:+1:4x or 0:+1:down");
-    int rc = parse_rank_port(part, slow);
-    return rc || strcmp(part[2], "down") == 0 ? rc : trv_parse_factor(part[2], &slow->factor);
-}
-
-static int parse_cut(const char *text, cli_link_t *link)
-{
-    char copy[64];
-    const char *part[3];
-    const int parts = cli_split(text, copy, 3, part);
-    if (parts < 2 || (parts == 3 && strcmp(part[2], "one-way") != 0) || strchr(text, ','))
-        return fail_form(text, " and a port; expected for example 3:+0, or 3:+0:one-way for one direction only");
-    link->both_ways = parts == 2;
-    return parse_rank_port(part, &link->slow);
-}
 
 static int links_add(cli_links_t *links, const cli_link_t *link)
 {
@@ -79,18 +24,16 @@ static int links_add(cli_links_t *links, const cli_link_t *link)
     return TRV_OK;
 }
 
-int cli_links_add_slow(cli_links_t *links, const char *text)
+int cli_links_add(cli_links_t *links, const char *parameter, const char *text)
 {
-    cli_link_t link = {.option = "--slow-link"};
-    int rc = parse_slow_link(text, &link.slow);
-    return rc ? rc : links_add(links, &link);
-}
-
-int cli_links_add_cut(cli_links_t *links, const char *text)
-{
-    cli_link_t link = {.option = "--cut"};
-    int rc = parse_cut(text, &link);
-    return rc ? rc : links_add(links, &link);
+    trv_parameter_entry_t entry;
+    int rc = trv_parameter_parse_entry(parameter, text, &entry);
+    if (rc)
+        return rc;
+    const bool cut = strcmp(parameter, "cut") == 0;
+    return links_add(links, &(cli_link_t){.option = cut ? "--cut" : "--slow-link",
+                                          .slow = {entry.rank, entry.port, entry.factor},
+                                          .both_ways = cut && !entry.one_way});
 }
 
 static const char from_file[] = "links";

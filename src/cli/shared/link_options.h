@@ -23,9 +23,8 @@ typedef struct cli_links {
     trv_slow_link_t directed[4 * CLI_LINKS_MAX]; /* one for each direction, set by cli_links_finish */
 } cli_links_t;
 
-/* Adds one link: slow ("0:+1:4x", "0:+1:4x:one-way") or cut ("0:+1", "0:+1:one-way"). */
-int cli_links_add_slow(cli_links_t *links, const char *text);
-int cli_links_add_cut(cli_links_t *links, const char *text);
+/* Adds a link as text of the parameter slow-link or cut. */
+int cli_links_add(cli_links_t *links, const char *parameter, const char *text);
 
 /* Adds the links of a schedule's file, each for one direction only, at most 2 * CLI_LINKS_MAX. */
 int cli_links_add_file(cli_links_t *links, const trv_slow_link_t *link, int count);
@@ -43,9 +42,5 @@ int cli_links_finish(cli_links_t *links, const trv_torus_t *torus, int *count);
  * more are described as avoided by the plans, as far as the network's routes allow. */
 void cli_links_explain(const cli_links_t *links, const trv_network_t *on, trv_routes_t routes, double avoided,
                        FILE *out);
-
-/* Splits text at its colons into parts, in a copy; returns their number, or 0 if there are more than `capacity` or
- * the text is too long. */
-int cli_split(const char *text, char copy[64], int capacity, const char **part);
 
 #endif

@@ -5,13 +5,13 @@
 #ifndef TRIVANCE_CLI_SHARED_NETWORK_OPTIONS_H
 #define TRIVANCE_CLI_SHARED_NETWORK_OPTIONS_H
 
-#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
 #include <trivance/network.h>
+#include <trivance/parameters.h>
 #include <trivance/simulate.h>
 #include <trivance/torus.h>
 
@@ -20,21 +20,19 @@
 #include "cli/shared/command.h"
 #include "cli/shared/link_options.h"
 
-#define CLI_SLOW_MAX       64
-#define CLI_ALL_DIMENSIONS UINT_MAX /* shared_paths before the torus is known */
+#define CLI_SLOW_MAX 64
 
 typedef struct cli_network {
     trv_simulate_options_t options;
     trv_slow_rank_t slow_rank[CLI_SLOW_MAX]; /* `options` points to it after cli_network_finish */
     cli_links_t links;                       /* `options` points to links.directed, too */
-    uint32_t given; /* bit mask of the parameters set by cli_network_set, without those of a profile */
+    uint64_t given; /* bit mask of the parameters set by cli_network_set, without those of a profile */
 } cli_network_t;
 
-/* The names, without dashes: network (the name of a profile), then model, delivery, bandwidth, nic-bandwidth,
- * injection, alpha, link-latency, host-latency, router-in, router-out, packet, buffer, gamma, gamma-start, gamma-small,
- * message-overhead, part-overhead, jitter, seed, slow-rank, slow-link, cut, routes, no-forwarding, shared paths. Ends
- * with NULL. */
-extern const char *const cli_network_names[];
+/* The name of a parameter, without dashes: 0 is "network", the name of a profile; the table of trivance/parameters.h
+ * follows. NULL after the last. */
+#define CLI_NETWORK_MAX 64
+const char *cli_network_name(int index);
 void cli_network_init(cli_network_t *network);
 /* Sets a parameter by its name from text as typed ("800Gb/s"); slow-rank, slow-link and cut add one more ("5:2x",
  * "0:+1:4x", "0:+1:down"; "3:+0", "3:+0:one-way"); `value` may be NULL for no-forwarding. A profile (network) sets only
@@ -59,8 +57,7 @@ trv_simulate_options_t cli_network_reporting(const trv_simulate_options_t *optio
 int cli_network_open_rings(const trv_torus_t *torus, const trv_simulate_options_t *options, trv_torus_t *opened);
 
 /* Parameters as options of subcommands, with the key CLI_NETWORK_OPTION + the index of the name: all, those that a
- * plan depends on, and slow-link, cut, routes and no-forwarding alone. */
-#define CLI_NETWORK_COUNT 26
+ * plan depends on, and those of links alone. */
 /* Parameters that may be given several times (cli_command_t.repeated) */
 #define CLI_NETWORK_REPEATED "slow-rank slow-link cut"
 #define CLI_NETWORK_OPTION   1024
@@ -81,8 +78,12 @@ char *cli_network_unplanned(const cli_network_t *network, char text[CLI_NETWORK_
 double cli_hop_ns(const trv_simulate_options_t *network);
 void cli_set_hop(trv_simulate_options_t *network, double hop_ns);
 
-const char *cli_model_name(trv_link_model_t model);
-const char *cli_delivery_name(trv_delivery_t delivery);
-const char *cli_routes_name(trv_routes_t routes);
+/* The text of one parameter: "fifo" of "model". `text` holds TRV_PARAMETER_TEXT_MAX bytes. Returns `text`. */
+char *cli_network_word(const trv_simulate_options_t *options, const char *name, char *text);
+
+/* The columns of results that state the network, of which there are at most CLI_NETWORK_MAX, and their cells. The first
+ * returns their number. */
+int cli_network_columns(cli_column_t *column);
+void cli_network_cells(const trv_simulate_options_t *options, cli_table_t *table);
 
 #endif

@@ -18,13 +18,14 @@ void cli_plot_begin(cli_plot_t *plot, const trv_torus_t *torus, trv_collective_t
                     const trv_simulate_options_t *network)
 {
     const trv_network_t wired = cli_network_on(torus, network);
-    char shape[TRV_SHAPE_TEXT_MAX], links[64] = "";
+    char shape[TRV_SHAPE_TEXT_MAX], model[TRV_PARAMETER_TEXT_MAX], links[64] = "";
     if (network->slow_links > 0)
         snprintf(links, sizeof links, ", %d slow or cut link%s", network->slow_links,
                  network->slow_links == 1 ? "" : "s");
     trv_snprintf(plot->title, sizeof plot->title, "%s on %s: %s, %g Gb/s, alpha %g us%s",
                  trv_collective_shape(collective)->title, trv_shape_words(&wired, shape),
-                 cli_model_name(network->model), network->bandwidth_bps / 1e9, network->alpha_ns / 1e3, links);
+                 cli_network_word(network, "model", model), network->bandwidth_bps / 1e9, network->alpha_ns / 1e3,
+                 links);
     plot->curves = json_array();
     plot->limit = json_pack("{s:[], s:[]}", "bytes", "ns");
 }

@@ -15,25 +15,11 @@ static void begin_rows(const cli_simulate_t *job, cli_table_t *table)
     static const cli_column_t always[] = {{"torus", NULL, false, 0},
                                           {"collective", NULL, false, 0},
                                           {"algorithm", NULL, false, 0},
-                                          {"chosen_for", NULL, false, 0},
-                                          {"model", NULL, false, 0},
-                                          {"delivery", NULL, false, 0},
-                                          {"bandwidth_bps", NULL, true, 0},
-                                          {"nic_bandwidth_bps", NULL, true, 0},
-                                          {"alpha_ns", NULL, true, 0},
-                                          {"link_latency_ns", NULL, true, 0},
-                                          {"host_latency_ns", NULL, true, 0},
-                                          {"router_in_ns", NULL, true, 0},
-                                          {"router_out_ns", NULL, true, 0},
-                                          {"packet", NULL, true, 0},
-                                          {"bytes", NULL, true, 0},
-                                          {"time_ns", NULL, true, 0},
-                                          {"time_vs_trivance", NULL, true, 0},
-                                          {"best", NULL, false, 0},
-                                          {"packet_hops", NULL, true, 0},
-                                          {"simulated_hops", NULL, true, 0},
-                                          {"wall_s", NULL, true, 0},
-                                          {"error", NULL, false, 0}};
+                                          {"chosen_for", NULL, false, 0}};
+    static const cli_column_t result[] =
+        {{"bytes", NULL, true, 0},  {"time_ns", NULL, true, 0},     {"time_vs_trivance", NULL, true, 0},
+         {"best", NULL, false, 0},  {"packet_hops", NULL, true, 0}, {"simulated_hops", NULL, true, 0},
+         {"wall_s", NULL, true, 0}, {"error", NULL, false, 0}};
     static const cli_column_t compared[] = {{"cost_ns", NULL, true, 0}, {"cost_ratio", NULL, true, 0}};
     static const cli_column_t loaded[] = {{"links_used", NULL, true, 0},
                                           {"utilisation_mean", NULL, true, 0},
@@ -42,6 +28,9 @@ static void begin_rows(const cli_simulate_t *job, cli_table_t *table)
     int columns = 0;
     for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
         column[columns++] = always[i];
+    columns += cli_network_columns(column + columns);
+    for (size_t i = 0; i < sizeof result / sizeof result[0]; i++)
+        column[columns++] = result[i];
     for (size_t i = 0; job->compare && i < sizeof compared / sizeof compared[0]; i++)
         column[columns++] = compared[i];
     if (job->limit) {
@@ -116,16 +105,7 @@ static void add_row(const cli_simulate_t *job, const cli_group_t *group, int lin
     job->goal ? cli_cell_none(table) : cli_cell_text(table, trv_collective_shape(group->collective)->name);
     algorithm[0] ? cli_cell_text(table, algorithm) : cli_cell_none(table);
     cli_cell_text(table, point->choice->label);
-    cli_cell_text(table, cli_model_name(point->options.model));
-    cli_cell_text(table, cli_delivery_name(point->options.delivery));
-    cli_cell_real(table, point->options.bandwidth_bps, 0);
-    cli_cell_real(table, point->options.nic_bandwidth_bps, 0);
-    cli_cell_real(table, point->options.alpha_ns, 3);
-    cli_cell_real(table, point->options.link_latency_ns, 3);
-    cli_cell_real(table, point->options.host_latency_ns, 3);
-    cli_cell_real(table, point->options.router_in_ns, 3);
-    cli_cell_real(table, point->options.router_out_ns, 3);
-    cli_cell_int(table, point->options.packet_bytes);
+    cli_network_cells(&point->options, table);
     job->goal ? cli_cell_none(table) : cli_cell_int(table, (int64_t)point->bytes);
     add_result(group, line, size, table);
     if (job->compare) {

@@ -123,7 +123,7 @@ static int read_option(void *context, int key)
     cli_simulate_t *job = options->job;
     given_t *given = &options->given;
     if (key >= CLI_NETWORK_OPTION) {
-        const char *name = cli_network_names[key - CLI_NETWORK_OPTION];
+        const char *name = cli_network_name(key - CLI_NETWORK_OPTION);
         given->alpha |= strcmp(name, "alpha") == 0 || strcmp(name, "network") == 0;
         return cli_network_set(&job->network, name, optarg);
     }

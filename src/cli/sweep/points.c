@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trivance/formats.h>
+#include <trivance/parameters.h>
+
 #include "base/text/parse.h"
-#include "cli/shared/network_profile.h"
 #include "cli/sweep/sweep.h"
 #include "base/error.h"
 #include "base/hash.h"
@@ -22,7 +24,9 @@ const char *cli_axis_name(int axis)
                                        [CLI_AXIS_BYTES] = "bytes",
                                        [CLI_AXIS_COLLECTIVE] = "collective",
                                        [CLI_AXIS_ROOT] = "root"};
-    return axis < CLI_AXIS_NETWORK ? name[axis] : cli_network_names[axis - CLI_AXIS_NETWORK];
+    if (axis < CLI_AXIS_NETWORK)
+        return name[axis];
+    return cli_network_name(axis - CLI_AXIS_NETWORK) ? cli_network_name(axis - CLI_AXIS_NETWORK) : "";
 }
 
 int cli_axis_find(const char *name)
@@ -37,8 +41,12 @@ int cli_axis_find(const char *name)
  * allowed. */
 static bool is_slow(int axis)
 {
-    return strncmp(cli_axis_name(axis), "slow-", 5) == 0 || strcmp(cli_axis_name(axis), "cut") == 0;
+    const trv_parameter_t *parameter = trv_parameter_find(cli_axis_name(axis));
+    return parameter && parameter->kind == TRV_KIND_LIST;
 }
+
+/* The name of a network is the path of a file. */
+static bool is_path(const char *name) { return strpbrk(name, "/.") != NULL; }
 
 /* The text of a network that is read from a file is its path, this character, and a hash of its parameters
  * (format_network). */
@@ -47,7 +55,7 @@ static bool is_slow(int axis)
 static int set_parameter(cli_network_t *network, int axis, const char *text)
 {
     char path[CLI_VALUE_MAX];
-    const char *hash = axis == CLI_AXIS_NETWORK && cli_profile_is_path(text) ? strrchr(text, FILE_HASH) : NULL;
+    const char *hash = axis == CLI_AXIS_NETWORK && is_path(text) ? strrchr(text, FILE_HASH) : NULL;
     if (is_slow(axis) && strcmp(text, "none") == 0)
         return TRV_OK;
     snprintf(path, sizeof path, "%.*s", hash ? (int)(hash - text) : CLI_VALUE_MAX - 1, text);
@@ -58,16 +66,10 @@ static int set_parameter(cli_network_t *network, int axis, const char *text)
  * parameters (TRV_SIMULATE_DEFAULTS), so that results can be compared without the command. */
 static const char *default_list(int axis)
 {
-    static const struct {
-        const char *name, *list;
-    } known[] = {{"algorithm", "all"},  {"bytes", "32:128M:x4"},   {"model", "fifo"},
-                 {"delivery", "head"},  {"bandwidth", "800Gb/s"},  {"nic-bandwidth", "12.8Tb/s"},
-                 {"alpha", "1.5us"},    {"link-latency", "100ns"}, {"host-latency", "100ns"},
-                 {"router-in", "50ns"}, {"router-out", "50ns"},    {"packet", "8192"}};
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-        if (strcmp(known[i].name, cli_axis_name(axis)) == 0)
-            return known[i].list;
-    return NULL;
+    const trv_parameter_t *parameter = trv_parameter_find(cli_axis_name(axis));
+    if (axis == CLI_AXIS_ALGORITHM || axis == CLI_AXIS_BYTES)
+        return axis == CLI_AXIS_BYTES ? "32:128M:x4" : "all";
+    return parameter && (parameter->affects & TRV_STATED_RESULTS) ? parameter->usual : NULL;
 }
 
 /* ---- Reading the lists ------------------------------------------------------------------------------------------- */
@@ -99,8 +101,9 @@ static int read_algorithms(cli_sweep_grid_t *grid, cli_values_t *values, const c
     return rc;
 }
 
-static int hash_parameter(void *context, const char *name, const char *value)
+static int hash_parameter(void *context, const char *name, const char *value, const char *source)
 {
+    (void)source;
     uint64_t *hash = context;
     *hash = trv_hash(trv_hash(*hash, name, strlen(name) + 1), value, strlen(value) + 1);
     return TRV_OK;
@@ -111,11 +114,11 @@ static int hash_parameter(void *context, const char *name, const char *value)
 static int format_network(const char *typed, char *text)
 {
     uint64_t hash = TRV_HASH_SEED;
-    if (!cli_profile_is_path(typed)) {
+    if (!is_path(typed)) {
         snprintf(text, CLI_VALUE_MAX, "%s", typed);
         return TRV_OK;
     }
-    int rc = cli_profile_read(typed, hash_parameter, &hash);
+    int rc = trv_profile_read(typed, hash_parameter, &hash);
     if (!rc && snprintf(text, CLI_VALUE_MAX, "%s%c%08x", typed, FILE_HASH, (unsigned)hash) >= CLI_VALUE_MAX)
         rc = trv_fail(TRV_ERR_ARGUMENT, "the path '%.60s…' has more than %d bytes", typed, CLI_VALUE_MAX - 10);
     return rc;

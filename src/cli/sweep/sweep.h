@@ -51,7 +51,7 @@ void cli_values_clear(cli_values_t *values);
 /* ---- The grid (points.c) ----------------------------------------------------------------------------------------- */
 
 enum { CLI_AXIS_TORUS, CLI_AXIS_ALGORITHM, CLI_AXIS_BYTES, CLI_AXIS_COLLECTIVE, CLI_AXIS_ROOT, CLI_AXIS_NETWORK };
-#define CLI_AXES (CLI_AXIS_NETWORK + CLI_NETWORK_COUNT)
+#define CLI_AXES (CLI_AXIS_NETWORK + CLI_NETWORK_MAX)
 
 typedef struct cli_axis {
     char column[40]; /* its title in the results */

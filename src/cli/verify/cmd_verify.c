@@ -493,7 +493,7 @@ static int read_option(void *context, int key)
 {
     options_t *options = context;
     if (key >= CLI_NETWORK_OPTION)
-        return cli_network_set(&options->network, cli_network_names[key - CLI_NETWORK_OPTION], optarg);
+        return cli_network_set(&options->network, cli_network_name(key - CLI_NETWORK_OPTION), optarg);
     switch (key) {
     case 'a': return cli_select(optarg, &options->selection);
     case 'b': options->with_bytes = true; return trv_parse_vector(optarg, &options->bytes);

@@ -1,10 +1,13 @@
 /*
- * Reads profiles of networks, see network_profile.h.
+ * Profiles of networks: reads files, and those that are compiled into the library.
  */
-#include "cli/shared/network_profile.h"
+#include "formats/front/profile.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+
+#include <trivance/formats.h>
 
 #include "base/append.h"
 #include "base/error.h"
@@ -15,20 +18,29 @@
 static int fail_unknown(const char *name)
 {
     char names[256] = "";
-    for (const cli_profile_t *profile = cli_profiles; profile->name; profile++)
+    for (const trv_profile_t *profile = trv_profiles; profile->name; profile++)
         trv_append(names, sizeof names, "%s%s", names[0] ? ", " : "", profile->name);
     return trv_fail(TRV_ERR_ARGUMENT,
                     "there is no network '%.60s'; expected one of %s, or the path of a file, for example ./mine.json",
                     name, names);
 }
 
-bool cli_profile_is_path(const char *name) { return strpbrk(name, "/.") != NULL; }
+static const trv_profile_t *profile_at(int index)
+{
+    for (int i = 0; i <= index; i++)
+        if (!trv_profiles[i].name)
+            return NULL;
+    return index < 0 ? NULL : &trv_profiles[index];
+}
+
+const char *trv_profile_name(int index) { return profile_at(index) ? profile_at(index)->name : NULL; }
+const char *trv_profile_title(int index) { return profile_at(index) ? profile_at(index)->title : NULL; }
 
 static int open_profile(const char *name, trv_json_t *file)
 {
-    if (cli_profile_is_path(name))
+    if (strpbrk(name, "/."))
         return trv_json_read(file, name);
-    for (const cli_profile_t *profile = cli_profiles; profile->name; profile++)
+    for (const trv_profile_t *profile = trv_profiles; profile->name; profile++)
         if (strcmp(profile->name, name) == 0)
             return trv_json_parse(file, profile->name, profile->text, strlen(profile->text));
     return fail_unknown(name);
@@ -47,10 +59,11 @@ static int check_keys(const trv_json_t *file, json_t *object, const char *const 
 }
 
 static int set_parameter(const trv_json_t *file, const json_t *parameters, const char *key, json_t *entry,
-                         int (*set)(void *, const char *, const char *), void *context)
+                         trv_profile_set_t *set, void *context)
 {
     const char *value = json_string_value(json_object_get(entry, "value"));
-    if (!value || !json_string_value(json_object_get(entry, "source")))
+    const char *source = json_string_value(json_object_get(entry, "source"));
+    if (!value || !source)
         return trv_json_fail(file, parameters, key,
                              "\"%.40s\": expected an object with two strings, for example {\"value\": \"1.5us\", "
                              "\"source\": \"measured\"}",
@@ -60,15 +73,14 @@ static int set_parameter(const trv_json_t *file, const json_t *parameters, const
     int rc = check_keys(file, entry, known, "\"value\" and \"source\"");
     if (rc)
         return rc;
-    rc = set(context, key, value);
+    rc = set(context, key, value, source);
     if (!rc)
         return TRV_OK;
     snprintf(reason, sizeof reason, "%s", trv_last_error());
     return trv_json_fail(file, entry, "value", "%s", reason);
 }
 
-int cli_profile_read(const char *name, int (*set)(void *context, const char *parameter, const char *value),
-                     void *context)
+int trv_profile_read(const char *name, trv_profile_set_t *set, void *context)
 {
     static const char *const known[] = {"format", "title", "parameters", NULL};
     trv_json_t file = {.root = NULL};

@@ -1,0 +1,15 @@
+/*
+ * The parameters of networks as parts of keys, see trivance/parameters.h.
+ */
+#ifndef TRIVANCE_PARAMETERS_PARAMETERS_H
+#define TRIVANCE_PARAMETERS_PARAMETERS_H
+
+#include <trivance/parameters.h>
+
+#define TRV_PARAMETERS_KEY_MAX sizeof(trv_simulate_options_t)
+
+/* Copies the values of the parameters that a choice depends on, lists excepted, one after another. Returns the number
+ * of bytes, which is always the same. */
+size_t trv_parameters_key(const trv_simulate_options_t *options, unsigned char key[TRV_PARAMETERS_KEY_MAX]);
+
+#endif
