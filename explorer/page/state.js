@@ -5,6 +5,7 @@
 import table from 'explorer:algorithms';
 import tofuD from 'explorer:tofu-d';
 import collectives from 'explorer:collectives';
+import networkParameters from 'explorer:parameters';
 import { bytesArgument, parseBytes, portText, rateArgument, timeArgument } from './format.js';
 import { readTorus } from './geometry.js';
 
@@ -79,8 +80,9 @@ export function chartOf(state) {
   return [...(compared.length > 1 ? compared : families), 'planned'];
 }
 
+const CONTROLLED = new Set(['model', 'delivery', 'bandwidth', 'alpha', 'link-latency', 'message-overhead', 'slow-link', 'cut']);
 /** Parameters of the network without a control, with the names and values of the tool's options. */
-const PARAMETERS = ['nic-bandwidth', 'injection', 'host-latency', 'router-in', 'router-out', 'packet', 'buffer', 'gamma', 'gamma-start', 'gamma-small', 'part-overhead', 'jitter', 'seed', 'slow-rank', 'routes', 'no-forwarding', 'shared-paths'];
+const PARAMETERS = networkParameters.map(one => one.name).filter(name => !CONTROLLED.has(name));
 
 const UNITS = { ns: 1, us: 1e3, ms: 1e6, 'Mb/s': 1e6, 'Gb/s': 1e9, 'Tb/s': 1e12 };
 
@@ -90,9 +92,9 @@ const UNITS = { ns: 1, us: 1e3, ms: 1e6, 'Mb/s': 1e6, 'Gb/s': 1e9, 'Tb/s': 1e12 
  * @param {{title: string, parameters: Record<string, {value: string}>}} profile
  */
 function presetOf(name, { title, parameters }) {
-  const text = (/** @type {string} */ key, /** @type {string} */ usual) => parameters[key]?.value ?? usual;
-  const number = (/** @type {string} */ key, /** @type {string} */ usual) => Number.parseFloat(text(key, usual)) * (UNITS[/** @type {keyof UNITS} */ (text(key, usual).replace(/^[\d.]+/, ''))] ?? NaN);
-  return { name, title, bandwidth: number('bandwidth', '800Gb/s'), alpha: number('alpha', '1.5us'), latency: number('link-latency', '100ns'), overhead: number('message-overhead', '0ns'), delivery: text('delivery', 'head'),
+  const text = (/** @type {string} */ key) => parameters[key]?.value ?? networkParameters.find(one => one.name === key)?.default ?? '';
+  const number = (/** @type {string} */ key) => Number.parseFloat(text(key)) * (UNITS[/** @type {keyof UNITS} */ (text(key).replace(/^[\d.]+/, ''))] ?? NaN);
+  return { name, title, bandwidth: number('bandwidth'), alpha: number('alpha'), latency: number('link-latency'), overhead: number('message-overhead'), delivery: text('delivery'),
     parameters: Object.fromEntries(PARAMETERS.filter(key => parameters[key]).map(key => [key, parameters[key].value])) };
 }
 
@@ -115,7 +117,8 @@ const CHOICES = {
 };
 const TEXT_MAX = 400, CHART_MAX = 16, LINKS_MAX = 100, NODES_MAX = 1 << 16, SHOWN_MAX = 40, WORDS_MAX = 6; // limits for addresses from an untrusted source
 
-const NOT_PLANNED = /^--(buffer|jitter|seed|slow-rank)=/; // which do not affect plans, so that `plan` does not have them
+/** @param {string} option whether it affects plans; `plan` does not have the others */
+const isPlanned = option => networkParameters.every(one => one.plans || CONTROLLED.has(one.name) || !option.startsWith(`--${one.name}=`));
 
 /**
  * A key of the address: its value as text; reads a text, and returns whether it is valid; what is allowed, in words.
@@ -266,7 +269,7 @@ export const scheduleOptions = (state, file) => (file ? []
 export function questionFor(command, state, file, options) {
   const unchecked = file?.verdict.verdict === 'WRONG' && ['plan', 'simulate'].includes(command) ? ['--unchecked'] : [];
   if (file) return [command, `--schedule=${file.name}`, ...unchecked, ...options.filter(option => !/^--(cut|slow-link|algorithm|collective|root)=/.test(option))];
-  const used = state.nodes || ['plan', 'picture'].includes(command) ? options.filter(option => !NOT_PLANNED.test(option)) : options;
+  const used = state.nodes || ['plan', 'picture'].includes(command) ? options.filter(isPlanned) : options;
   return state.torus.startsWith('-') ? [command, ...used, '--', state.torus] : [command, state.torus, ...used]; // the torus must not be parsed as an option
 }
 

@@ -13,6 +13,11 @@ declare module 'explorer:collectives' { // trivance list --collectives --format=
   export default table;
 }
 
+declare module 'explorer:parameters' { // trivance list --parameters --format=json
+  const table: { name: string, value: string, words: string | null, default: string, plans: boolean, list: boolean, sentence: string }[];
+  export default table;
+}
+
 declare module 'explorer:algorithms' { // trivance list --format=json
   const table: { name: string, family: string, title: string, collectives: string[], baseline: boolean, colour: number }[];
   export default table;

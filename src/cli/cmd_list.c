@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <trivance/algorithms.h>
+#include <trivance/parameters.h>
 
 #include "base/append.h"
 #include "cli/subcommands.h"
@@ -16,7 +17,7 @@
 
 #define COLLECTIVES_TEXT_MAX 128
 
-enum { OPTION_COLLECTIVES = CLI_NO_LETTER };
+enum { OPTION_COLLECTIVES = CLI_NO_LETTER, OPTION_PARAMETERS };
 
 static const cli_option_t option[] = {
     {"collective", 'c', "C",
@@ -25,6 +26,8 @@ static const cli_option_t option[] = {
      CLI_COLLECTIVE_WORDS},
     {"collectives", OPTION_COLLECTIVES, NULL,
      "the collectives instead, and which ranks have a part of the vector before and after", NULL},
+    {"parameters", OPTION_PARAMETERS, NULL,
+     "the parameters of networks instead, which are options of `trivance simulate` and keys of a network's file", NULL},
     {"format", 'f', "F", "table (default), json or csv", "table json csv"},
     CLI_OPTIONS_END};
 
@@ -33,7 +36,7 @@ const cli_command_t cli_list_command = {
     .summary = "the algorithms: their purpose, tori, costs and guarantees",
     .usage = "[OPTIONS]",
     .about = "Lists the algorithms: name, steps, bytes that a rank sends, guarantees, collectives, supported tori, and "
-             "source; or the collectives.",
+             "source; or the collectives, or the parameters of networks.",
     .option = option,
     .notes =
         "Names ending in -l are latency-optimal (whole vectors, fewest steps), those ending in -b bandwidth-optimal "
@@ -43,12 +46,13 @@ const cli_command_t cli_list_command = {
         "the torus, and planned. exact: every contribution counts exactly once (covers: at least once, for MAX, MIN, "
         "AND, OR only). consistent: all ranks receive identical bits for floating point.",
     .examples = "trivance list --format=json\n"
-                "trivance list --collective=broadcast\n",
+                "trivance list --collective=broadcast\n"
+                "trivance list --parameters\n",
 };
 
 typedef struct options {
     cli_format_t format;
-    bool collectives, filtered;
+    bool collectives, parameters, filtered;
     trv_collective_t collective; /* if filtered */
 } options_t;
 
@@ -59,6 +63,10 @@ static int read_option(void *context, int key)
         return cli_parse_format(optarg, &options->format);
     if (key == OPTION_COLLECTIVES) {
         options->collectives = true;
+        return TRV_OK;
+    }
+    if (key == OPTION_PARAMETERS) {
+        options->parameters = true;
         return TRV_OK;
     }
     options->filtered = true;
@@ -191,6 +199,28 @@ static int list_collectives(cli_format_t format)
     return cli_table_end(&table);
 }
 
+static int list_parameters(cli_format_t format)
+{
+    static const cli_column_t column[] = {{"name", "parameter", false, 0},   {"value", "value", false, 0},
+                                          {"words", NULL, false, 0},         {"default", "default", false, 0},
+                                          {"plans", "plans", false, 0},      {"list", NULL, false, 0},
+                                          {"sentence", "sentence", false, 0}};
+    cli_table_t table;
+    cli_table_begin(&table, stdout, format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());
+    for (int i = 0; trv_parameter_at(i); i++) {
+        const trv_parameter_t *parameter = trv_parameter_at(i);
+        cli_cell_text(&table, parameter->name);
+        cli_cell_text(&table, parameter->value);
+        parameter->words ? cli_cell_text(&table, parameter->words) : cli_cell_none(&table);
+        cli_cell_text(&table, parameter->usual);
+        cli_cell_bool(&table, parameter->affects & TRV_AFFECTS_PLANS);
+        cli_cell_bool(&table, parameter->kind == TRV_KIND_LIST);
+        cli_cell_text(&table, parameter->sentence);
+        cli_row_end(&table);
+    }
+    return cli_table_end(&table);
+}
+
 int cli_list(int argc, char **argv)
 {
     static const cli_column_t column[] = {
@@ -218,10 +248,14 @@ int cli_list(int argc, char **argv)
     if (optind < argc)
         return cli_bad(argv[0], "unexpected argument '%.40s': list takes only options, for example --format=json",
                        argv[optind]);
-    if (options.collectives && options.filtered)
-        return cli_bad(argv[0], "--collectives lists all collectives; leave --collective out");
+    if (options.collectives + options.parameters + options.filtered > 1)
+        return cli_bad(argv[0],
+                       "--collectives lists all collectives, --parameters all parameters, and --collective some "
+                       "algorithms; give one of them");
     if (options.collectives)
         return list_collectives(options.format) == TRV_OK ? CLI_OK : cli_bad_last(argv[0]);
+    if (options.parameters)
+        return list_parameters(options.format) == TRV_OK ? CLI_OK : cli_bad_last(argv[0]);
 
     cli_table_t table;
     cli_table_begin(&table, stdout, options.format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());

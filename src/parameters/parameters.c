@@ -14,8 +14,9 @@
     .member = #name, .offset = offsetof(trv_simulate_options_t, name),                                                 \
     .bytes = sizeof((trv_simulate_options_t *)NULL)->name
 #define MARK(name)     .mark = #name, .mark_offset = offsetof(trv_simulate_options_t, name)
+#define RATES          .low = TRV_RATE_MIN_BPS, .high = TRV_RATE_MAX_BPS
 #define WORD(name)     .kind = TRV_KIND_WORD, .high = 1, MEMBER(name)
-#define RATE(name)     .kind = TRV_KIND_RATE, .low = TRV_RATE_MIN_BPS, .high = TRV_RATE_MAX_BPS, .unit = 1e9, MEMBER(name)
+#define RATE(name)     .kind = TRV_KIND_RATE, RATES, .unit = 1e9, MEMBER(name)
 #define TIME(name, in) .kind = TRV_KIND_TIME, .high = TRV_TIME_MAX_NS, .unit = in, MEMBER(name)
 #define BYTES(name)    .kind = TRV_KIND_BYTES, MEMBER(name)
 #define LIST(name)     .kind = TRV_KIND_LIST, .high = INT_MAX, MEMBER(name)
