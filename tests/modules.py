@@ -15,7 +15,7 @@ import re
 import sys
 
 # The module that each public header belongs to.
-PUBLIC = {"algorithms": "algorithms", "common": "base", "cost": "cost", "execute": "execute/run", "formats": "formats", "net": "net",
+PUBLIC = {"algorithms": "algorithms", "common": "base", "compare": "compare", "cost": "cost", "execute": "execute/run", "formats": "formats", "net": "net",
           "parameters": "parameters", "planner": "planner", "reduce": "execute/run", "schedule": "schedule", "simulate": "simulate", "torus": "torus",
           "trivance_mpi": "mpi/front", "verify": "verify"}
 

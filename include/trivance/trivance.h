@@ -13,6 +13,7 @@
  *     trivance/network.h     slow and cut links; schedules for such networks
  *     trivance/simulate.h    time on a torus, packet by packet
  *     trivance/planner.h     the fastest schedule for a torus, a size and a network
+ *     trivance/compare.h     algorithms, families, plans and schedules, compared at many points
  *     trivance/reduce.h      element types, operations, reduction kernels
  *     trivance/parameters.h  the parameters of networks, and their values as text
  *     trivance/execute.h     real data over a transport
@@ -26,6 +27,7 @@
 
 #include <trivance/algorithms.h>
 #include <trivance/common.h>
+#include <trivance/compare.h>
 #include <trivance/cost.h>
 #include <trivance/execute.h>
 #include <trivance/network.h>

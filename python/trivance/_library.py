@@ -178,6 +178,21 @@ class PlannerChoice(c.Structure):
                          "double time_ns, alpha_ns, hops_ns, transmission_ns; bool modelled")
 
 
+class CompareRow(c.Structure):
+    _fields_ = _declared(
+        "bool done; int code; char *reason; char algorithm[128]; double time_ns; bool modelled; double wall_s; "
+        "uint64_t messages, packets, packet_hops, simulated_hops; PlannerChoice choice; Limit limit; double ratio, share")
+
+
+DONE = c.CFUNCTYPE(c.c_int, c.c_void_p, c.c_int64, c.POINTER(CompareRow))
+_TYPES["trv_compare_done_t"] = DONE
+
+
+class CompareOptions(c.Structure):
+    _fields_ = _declared("size_t size; int workers; trv_progress_t progress; void *progress_context; "
+                         "trv_compare_done_t done; void *done_context")
+
+
 class PlannerNodeChoice(c.Structure):
     _fields_ = _declared("int order; Torus torus; PlannerChoice choice")
 
@@ -248,20 +263,23 @@ CORE: Dict[Any, str] = {
         schedule_create_on PPsii, schedule_embed PPPP, schedule_collective P, schedule_root P, schedule_streams P, schedule_steps P,
         schedule_registers P, schedule_symmetry P, schedule_exactness P, schedule_weight Pi, schedule_step PiiiP,
         schedule_messages PQPFP, explicit_create PPsP, explicit_message PiiiiiiiiP, explicit_combine PiiiiiPqP,
-        verify_on PPiPFP, cost_measure PP, cost_time_ns PPQP, limit_find PPiiQQP, simulator_create PP, simulate PPQP,
+        verify_on PPiPFP, cost_measure PP, cost_time_ns PPQP, simulator_create PP, simulate PPQP,
         simulate_bound_ns PPQP, planner_best PiiQPPP, planner_create PPiiPP, planner_rank PQiP, planner_time PQsP,
-        planner_nodes PiPiiQPPiP, parameter_set Pss, parameter_parse_entry ssP, quantity_parse isP, sizes_parse sPiP""",
+        planner_nodes PiPiiQPPiP, parameter_set Pss, parameter_parse_entry ssP, quantity_parse isP, sizes_parse sPiP,
+        compare_create P, compare_run PP, compare_limit PPiiQP""",
     c.c_bool: """algorithm_consistent P, algorithm_in_rank_order P, algorithm_latency_optimal P, algorithm_baseline P,
         algorithm_has_collective Pi, parameter_is_default PP, schedule_consistent P, schedule_mirrored Pi""",
-    c.c_int64: "schedule_units P, blocks_count P",
+    c.c_int64: "schedule_units P, blocks_count P, compare_add PP",
     c.c_char_p: """last_error, version, schedule_name P, algorithm_name P, algorithm_family P, algorithm_title P,
         algorithm_source P, algorithm_sizes P, algorithm_use P, algorithm_steps_formula P, algorithm_bytes_formula P,
         algorithm_parameters P, collective_name i, collective_title i, parameter_format PPs""",
     c.c_void_p: "algorithm_at i, algorithm_find s",
     c.POINTER(Parameter): "parameter_at i",
     c.POINTER(Torus): "schedule_torus P",
+    c.POINTER(CompareRow): "compare_row Pq",
     None: """torus_coordinates PiP, algorithm_paper_cost PPP, schedule_destroy P, step_clear P, blocks_list PP,
-        messages_clear P, cost_clear P, simulator_destroy P, simulation_clear P, planner_destroy P"""}
+        messages_clear P, cost_clear P, simulator_destroy P, simulation_clear P, planner_destroy P,
+        compare_destroy P"""}
 FORMATS: Dict[Any, str] = {
     c.c_int: """draw_svg PPP, draw_text PPP, schedule_read sPWP, schedule_write PPQFPP, export PiQdFPP,
         export_chakra PsQdFP, profile_read sPP""",
@@ -352,6 +370,12 @@ PARAMETERS = _parameters()
 class SimulateOptions(c.Structure):
     _fields_ = _declared("size_t size; bool full, link_loads; void *observer; trv_progress_t progress; void *progress_context; "
                          "int slow_ranks, slow_links; SlowRank *slow_rank; SlowLink *slow_link") + _members()
+
+
+class ComparePoint(c.Structure):
+    _fields_ = _declared("size_t size; Torus torus; SimulateOptions *network; int collective, root; uint64_t vector_bytes; "
+                         "char *algorithms; void *schedule; PlannerConstraints *constraints; bool as_planned; "
+                         "void *planner; double time_max_ns; bool with_limit")
 
 
 # ---- Calls -----------------------------------------------------------------------------------------------------------

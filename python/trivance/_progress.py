@@ -3,8 +3,8 @@
 All calls share one callback. It runs in the thread of the call, so the receiver of its reports is stored per thread.
 
 Python runs signal handlers at the start of a function, in the callback before any `try`, and ctypes drops their exceptions.
-So during a long call of the main thread SIGINT is only noted; the callback then calls the program's handler, whose
-exception (KeyboardInterrupt, unless the program has a handler of its own) ends the call.
+So during a long call of the main thread signals that end programs are only noted; the callback then calls the program's
+handler, whose exception (KeyboardInterrupt, unless the program has a handler of its own) ends the call.
 """
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import _signal  # type: ignore[import]  # signal's own functions convert to enum
 import ctypes
 import sys
 import threading
-from typing import Any, Callable, Iterator, List, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
 
 CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_double)
 
@@ -22,11 +22,14 @@ Progress = Union[None, bool, Callable[[float], Any]]
 Report = Optional[Callable[[float], Any]]
 
 
+_ENDING = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
+
+
 class _Thread(threading.local):
     report: Report = None
     error: Optional[BaseException] = None
     running = False                          # whether a long call is in progress
-    handler: Any = None                      # of the program, for SIGINT
+    handlers: Dict[int, Any] = {}            # of the program, by signal
     noted: Optional[Tuple[int, Any]] = None  # its arguments, if the signal has arrived
 
 
@@ -36,7 +39,7 @@ _thread = _Thread()
 def _handle_noted() -> None:
     noted, _thread.noted = _thread.noted, None
     if noted is not None:
-        _thread.handler(*noted)
+        _thread.handlers[noted[0]](*noted)
 
 
 def _call(_context: int, fraction: float) -> int:
@@ -54,6 +57,12 @@ def _call(_context: int, fraction: float) -> int:
 callback = CALLBACK(_call)
 
 
+def stop(error: BaseException) -> int:
+    """The result of another callback of the library that ends the call; `run` raises the exception after it."""
+    _thread.error = error
+    return 1
+
+
 def _note(number: int, frame: Any) -> None:
     _thread.noted = number, frame
 
@@ -68,18 +77,20 @@ def run(function: Callable[..., int], arguments: Any) -> int:
         raise UnsupportedError("a progress function, and a handler of SIGINT during a long call, cannot make long calls of the "
                                "library; make them after the call")
     _thread.error, _thread.running = None, True
-    handler = _signal.getsignal(_signal.SIGINT) if threading.current_thread() is threading.main_thread() else None
+    handlers: Dict[int, Any] = {}
     try:
-        if callable(handler):
-            _thread.handler = handler
-            _signal.signal(_signal.SIGINT, _note)
+        if threading.current_thread() is threading.main_thread():
+            handlers = {number: handler for number in _ENDING if callable(handler := _signal.getsignal(number))}
+            _thread.handlers = handlers
+            for number in handlers:
+                _signal.signal(number, _note)
         code = function(*arguments)
     finally:
         _thread.running = False
-        if callable(handler):
-            if _signal.getsignal(_signal.SIGINT) is _note:
-                _signal.signal(_signal.SIGINT, handler)
-            _handle_noted()
+        for number, handler in handlers.items():
+            if _signal.getsignal(number) is _note:
+                _signal.signal(number, handler)
+        _handle_noted()
     error, _thread.error = _thread.error, None
     if error is not None:
         raise error

@@ -127,12 +127,9 @@ def find_limit(network: Network, size: Bytes, collective: str, root: int = 0) ->
     """See `Network.limit`."""
     if network.nodes is not None:
         raise L.UnsupportedError("there are lower bounds for whole networks only; make the network without nodes")
-    o, found = network._options, L.Limit()
-    hop_ns = o.link_latency_ns + o.router_in_ns + o.router_out_ns
-    ends_ns = 2 * o.host_latency_ns + o.router_in_ns + o.router_out_ns
-    L.check(L.lib.limit_find(c.byref(network._network), c.byref(L.Hockney(o.bandwidth_bps, o.alpha_ns + ends_ns, hop_ns)),
-                             L.collective_code(collective), to_root(root, network.torus), to_bytes(size), o.packet_bytes if o.delivery == 0 else 0,
-                             c.byref(found)))
+    found = L.Limit()
+    L.check(L.lib.compare_limit(c.byref(network.torus._struct), c.byref(network._options), L.collective_code(collective),
+                                to_root(root, network.torus), to_bytes(size), c.byref(found)))
     return Limit(*(getattr(found, name + "_ns") / 1e9 for name in Limit._fields))
 
 

@@ -2,19 +2,16 @@
 from __future__ import annotations
 
 import ctypes as c
-import functools
 import math
-import os
-import threading
-from typing import TYPE_CHECKING, Any, Callable, Iterable, List, NamedTuple, Optional, Sequence, Tuple, TypeVar, \
-    Union
+from typing import TYPE_CHECKING, Any, Callable, Iterable, List, NamedTuple, Optional, Sequence, Union
 
 from . import _library as L
-from ._progress import Progress, meter, watch
+from . import _progress
+from ._progress import Progress
 from ._theme import colours
 from ._units import Bytes, bytes_text, to_bool, to_bytes, to_list, to_sizes
-from .network import Network, TorusLike, as_network
-from .planner import algorithms as list_algorithms, find_algorithm, plan
+from .network import Network, TorusLike, as_network, to_root
+from .planner import algorithms as list_algorithms
 from .schedule import Schedule
 
 if TYPE_CHECKING:
@@ -22,8 +19,6 @@ if TYPE_CHECKING:
 
 #: Models of links in titles.
 _QUEUES = {"fifo": "one queue per link (fifo)", "dateline": "two channels per link (dateline)"}
-Job = TypeVar("Job")
-Result = TypeVar("Result")
 
 
 class Simulation(NamedTuple):
@@ -111,36 +106,105 @@ def _link_loads(network: Network, result: L.Simulation) -> Any:
     return rows
 
 
-# ---- Work on all cores -----------------------------------------------------------------------------------------------
+# ---- Comparisons -----------------------------------------------------------------------------------------------------
 
-def spread(jobs: Sequence[Job], work: Callable[[Job], Result], progress: Progress, title: str,
-           size_of: Callable[[Job], float] = lambda _: 1.0, workers: Optional[int] = None) -> List[Result]:
-    """The results of all jobs, in their order, from one thread per core; the library's calls run in parallel.
+class Point(NamedTuple):
+    """A simulation: of the fastest of algorithms and families, whose names are separated by commas; of "planned"; or of a
+    schedule, which may also compete with names. `as_planned`: times are those of the planner, with one queue per link."""
 
-    The main thread only waits, so that signals are handled at once. `size_of` is a job's share of the progress.
-    """
-    from concurrent.futures import ThreadPoolExecutor
-    stop, results, finished, total = threading.Event(), [], 0.0, sum(map(size_of, jobs))
+    network: Network
+    what: Union[str, Schedule]
+    size: int
+    collective: str = "allreduce"
+    root: int = 0
+    schedule: Optional[Schedule] = None
+    as_planned: bool = False
 
-    def report(_fraction: float) -> None:
-        if stop.is_set():
-            raise L.CancelledError("the operation was cancelled before its end")
 
-    def run(job: Job) -> Result:
-        with watch(report, title):
-            return work(job)
+class Row(NamedTuple):
+    """The answer to a point: the fastest candidate's name and time, or NaN and the reason why none is supported."""
 
-    with meter(progress, title) as done, ThreadPoolExecutor(workers or len(os.sched_getaffinity(0))) as pool:
-        try:
-            for job, result in zip(jobs, pool.map(run, jobs)):
-                results.append(result)
-                finished += size_of(job)
+    time_ns: float
+    name: str
+    reason: Optional[str]
+    wall_s: float
+    messages: int
+    packets: int
+    packet_hops: int
+    simulated_hops: int
+    limit: L.Limit     # in nanoseconds
+
+    @classmethod
+    def _of(cls, row: L.CompareRow) -> "Row":
+        return cls(math.nan if row.code else row.time_ns, row.algorithm.decode(), row.reason.decode() if row.code else None,
+                   row.wall_s, row.messages, row.packets, row.packet_hops, row.simulated_hops,
+                   L.Limit.from_buffer_copy(row.limit))
+
+
+class _Compare(L.Handle):
+    __slots__ = ()
+    _destroy = "compare_destroy"
+
+    def __init__(self) -> None:
+        pointer = c.c_void_p()
+        L.check(L.lib.compare_create(c.byref(pointer)))
+        self._pointer = pointer.value
+
+    def add(self, point: Point) -> None:
+        schedule = point.schedule if isinstance(point.what, str) else point.what
+        name = L.text(point.what, "the name of an algorithm") if isinstance(point.what, str) else b""
+        L.check(L.lib.compare_add(self._pointer, c.byref(L.ComparePoint(
+            c.sizeof(L.ComparePoint), point.network.torus._struct, c.pointer(point.network._options),
+            L.collective_code(point.collective), point.root, point.size, name, schedule and schedule._pointer, None,
+            point.as_planned, None, 0, True))))
+
+    def run(self, workers: Optional[int], done: Optional[Callable[[int, Row], Any]]) -> None:
+        def finished(_context: int, index: int, row: Any) -> int:
+            try:
                 if done is not None:
-                    done(finished / total)
-        except BaseException:
-            stop.set()
-            raise
-    return results
+                    done(index, Row._of(row.contents))
+            except BaseException as error:  # pylint: disable=broad-except; it is raised after the call
+                return _progress.stop(error)
+            return 0
+
+        L.call(L.lib.compare_run, self._pointer, c.byref(L.CompareOptions(
+            c.sizeof(L.CompareOptions), workers or 0, _progress.callback, None, L.DONE(finished), None)))
+
+
+def compare_points(points: Sequence[Point], workers: Optional[int] = None, progress: Progress = None, title: str = "comparing",
+                   done: Optional[Callable[[int, Row], Any]] = None) -> List[Row]:
+    """The rows of all points, in their order.
+
+    Parameters
+    ----------
+    points : sequence of Point
+    workers : int, optional
+        Threads; by default one per core.
+    progress : callable, bool or None
+        See `Schedule.verify`.
+    done : callable, optional
+        Called with the index of a point and its row as soon as it is known, in any order, in the thread of this call; like
+        `progress`, it cannot make long calls of the library. Its exceptions end the call.
+
+    Raises
+    ------
+    ArgumentError
+        A name is not of an algorithm or a family.
+    """
+    compare = _Compare()
+    for point in points:
+        compare.add(point)
+    with _progress.watch(progress, title):
+        compare.run(workers, done)
+    return [Row._of(L.lib.compare_row(compare._pointer, i).contents) for i in range(len(points))]
+
+
+def supported(rows: List[Row]) -> List[Row]:
+    """The rows; raises `UnsupportedError` with the reason of the first that has one."""
+    for row in rows:
+        if row.reason is not None:
+            raise L.UnsupportedError(row.reason)
+    return rows
 
 
 # ---- One schedule ----------------------------------------------------------------------------------------------------
@@ -148,9 +212,9 @@ def spread(jobs: Sequence[Job], work: Callable[[Job], Result], progress: Progres
 def simulate(schedule: Schedule, network: Optional[Union[Network, TorusLike]], sizes: Any, progress: Progress) -> Any:
     """See `Schedule.simulate`."""
     import numpy as np
-    simulator, counts = Simulator(schedule, network), to_sizes(sizes)
-    results = spread(counts, simulator.run, progress, f"simulating {schedule.name}")
-    table = np.array([(size, one.time, *one[1:4]) for size, one in zip(counts, results)],
+    net, counts = schedule._network_for(network), to_sizes(sizes)
+    rows = supported(compare_points([Point(net, schedule, size) for size in counts], None, progress, f"simulating {schedule.name}"))
+    table = np.array([(size, row.time_ns / 1e9, row.messages, row.packets, row.packet_hops) for size, row in zip(counts, rows)],
                      dtype=[("bytes", "i8"), ("time", "f8"), ("messages", "i8"), ("packets", "i8"), ("packet_hops", "i8")])
     try:
         import pandas  # type: ignore[import]
@@ -254,16 +318,6 @@ def _colour(name: str) -> Optional[str]:
     return colours("c")[number] if number else None
 
 
-def _members(name: str) -> List[str]:
-    """The algorithms that a name stands for: itself with its parameters, or the exact members of a family."""
-    table = list_algorithms()
-    members = [one.name for one in table if one.family == name and one.exact]
-    if members and name not in [one.name for one in table]:
-        return members
-    find_algorithm(name)
-    return [name]
-
-
 def compare(network: Union[Network, TorusLike], algorithms: Union[str, Iterable[str]], sizes: Any = "32:128M",
             collective: str = "allreduce", *, root: int = 0, progress: Progress = None) -> Comparison:
     """Simulates several algorithms at several sizes, on all cores.
@@ -273,7 +327,8 @@ def compare(network: Union[Network, TorusLike], algorithms: Union[str, Iterable[
     network : Network, Torus, str, int or sequence of int
     algorithms : str or iterable of str
         Names (``"trivance-b"``, ``"hybrid:4x8"``), families (``"trivance"``, ``"swing"``, ``"bruck"``: their fastest member
-        at each size), and ``"planned"``, the planner's choice at each size.
+        at each size), and ``"planned"``, the planner's choice at each size. Of names in one string that are separated by
+        commas (``"ring,bucket"``) the fastest is taken.
     sizes : str, int, or sequence of them
         In bytes, as those of `Schedule.simulate`.
     collective : str
@@ -296,36 +351,14 @@ def compare(network: Union[Network, TorusLike], algorithms: Union[str, Iterable[
     if net.nodes is not None:
         raise L.UnsupportedError("algorithms are compared on whole networks; for a set of nodes use Network.plan")
     L.collective_code(collective)
+    root = to_root(root, net.torus)
     listed = [algorithms] if isinstance(algorithms, str) else to_list(algorithms, "algorithms", "['trivance', 'swing']")
     names = list(dict.fromkeys(map(str, listed)))
     if not names:
         raise L.ArgumentError("there are no algorithms to compare; name at least one, for example 'trivance'")
-    members = {name: [] if name == "planned" else _members(name) for name in names}
-
-    @functools.lru_cache(maxsize=None)
-    def simulator(name: str) -> Union[Simulator, L.UnsupportedError]:
-        try:
-            return Simulator(Schedule(name, net, collective, root))
-        except L.UnsupportedError as error:
-            return error
-
-    def work(job: Tuple[str, int]) -> Tuple[float, str]:
-        """The minimum time of a size, and its algorithm; algorithms that a lower bound excludes are not simulated."""
-        name, size = job
-        made = {one: simulator(one) for one in members[name] or [plan(net, size, collective, root=root).name]}
-        able = sorted((one.bound(size), member, one) for member, one in made.items() if isinstance(one, Simulator))
-        if not able:
-            raise [one for one in made.values() if isinstance(one, L.UnsupportedError)][-1]
-        best = (math.inf, "")
-        for bound, member, one in able:
-            if bound < best[0]:
-                time = one.time(size)
-                best = (time, member) if time < best[0] else best
-        return best
-
-    jobs = sorted(((name, size) for name in names for size in set(counts)), key=lambda job: -job[1])
-    found = dict(zip(jobs, spread(jobs, work, progress, f"comparing on {net.torus}")))
-    rows = [(name, size, *found[name, size], net.limit(size, collective, root=root).time) for name in names for size in counts]
+    points = [Point(net, name, size, collective, root) for name in names for size in counts]
+    found = supported(compare_points(points, None, progress, f"comparing on {net.torus}"))
+    rows = [(point.what, point.size, row.time_ns / 1e9, row.name, row.limit.time_ns / 1e9) for point, row in zip(points, found)]
     table = np.array(rows, dtype=[("algorithm", f"U{max(map(len, names))}"), ("bytes", "i8"), ("time", "f8"),
                                   ("name", f"U{max(len(row[3]) for row in rows)}"), ("limit", "f8")])
     return Comparison(net, collective, names, counts, table)

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <trivance/compare.h>
+
 #include "base/number.h"
 #include "collective/choice.h"
 #include "base/clock.h"
@@ -124,22 +126,27 @@ static int query_planner(const query_t *query, trv_planner_t **planner)
 static int find_in_family(const query_t *query, const char *family, trv_planner_choice_t *best)
 {
     trv_planner_t *planner;
-    int found = TRV_ERR_UNSUPPORTED, code = query_planner(query, &planner);
-    for (int i = 0; code == TRV_OK && i < trv_algorithms_count(); i++) {
-        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
-        trv_planner_choice_t candidate;
-        if (strcmp(trv_algorithm_family(algorithm), family) != 0)
-            continue;
-        const int timed = trv_planner_time(planner, query->bytes, trv_algorithm_name(algorithm), &candidate);
-        if (timed < 0 && timed != TRV_ERR_UNSUPPORTED)
-            code = timed;
-        if (timed == TRV_OK && (found < 0 || candidate.time_ns < best->time_ns)) {
-            *best = candidate;
-            found = TRV_OK;
-        }
-    }
+    trv_compare_t *compare = NULL;
+    int code = query_planner(query, &planner);
+    if (code == TRV_OK)
+        code = trv_compare_create(&compare);
+    if (code == TRV_OK)
+        code = (int)trv_compare_add(compare,
+                                    &(trv_compare_point_t){TRV_COMPARE_POINT, .torus = query->chooser->network->torus,
+                                                           .network = &query->chooser->simulation,
+                                                           .collective = query->collective,
+                                                           .root = query->chooser->root, .vector_bytes = query->bytes,
+                                                           .algorithms = family, .planner = planner});
+    if (code == TRV_OK)
+        code = trv_compare_run(compare, NULL);
+    const trv_compare_row_t *row = code < 0 ? NULL : trv_compare_row(compare, 0);
+    if (row && row->code < 0)
+        code = trv_fail(row->code, "%s", row->reason);
+    else if (row)
+        *best = row->choice;
+    trv_compare_destroy(compare);
     trv_planner_destroy(planner);
-    return code < 0 ? code : found;
+    return code;
 }
 
 /* Appends how the second best algorithm compares with the best one, such as "; trivance-b would take 25 us". The

@@ -30,8 +30,11 @@ int trv_tree_planner_create(trv_planner_t *planner, const trv_simulate_options_t
         rc = TRV_ERR_UNSUPPORTED;
     if (rc || !has_parts(planner))
         return rc;
+    trv_simulate_options_t reporting = *network; /* to the call on `planner` that uses the parts */
+    reporting.progress = trv_span_callback;
+    reporting.progress_context = &planner->progress;
     rc = trv_planner_create(&planner->parts, &list->network.torus,
-                            list->collective == TRV_BROADCAST ? TRV_ALLGATHER : TRV_REDUCE_SCATTER, 0, network,
+                            list->collective == TRV_BROADCAST ? TRV_ALLGATHER : TRV_REDUCE_SCATTER, 0, &reporting,
                             &planner->constraints);
     return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
 }

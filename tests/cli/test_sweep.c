@@ -18,7 +18,6 @@
 
 #include <trivance/common.h>
 
-#include "cli/shared/grid.h"
 #include "cli/shared/progress.h"
 #include "cli/sweep/sweep.h"
 #include "base/error.h"
@@ -69,130 +68,6 @@ static void test_no_values(void **state)
             fail_msg("'%s' is taken", bad[i]);
         cli_values_clear(&values);
     }
-}
-
-/* ---- Grids of simulations ---------------------------------------------------------------------------------------- */
-
-#define SIZES  5
-#define POINTS (3 * 2 * SIZES) /* choices, tori, sizes */
-
-typedef struct observed {
-    int points, stop_after;
-    double share, first_share;
-} observed_t;
-
-static int count(void *context, const cli_point_t *point)
-{
-    observed_t *observed = context;
-    observed->first_share = observed->points++ ? observed->first_share : point->share;
-    observed->share += point->share;
-    return observed->points == observed->stop_after ? 7 : 0;
-}
-
-static void fill(cli_point_t *point, const cli_selection_t *selection)
-{
-    static const char *const torus[] = {"8", "3x4"};
-    for (int c = 0, i = 0; c < 3; c++)
-        for (int t = 0; t < 2; t++)
-            for (int s = 0; s < SIZES; s++, i++) {
-                point[i] = (cli_point_t){.choice = &selection->choice[c],
-                                         .bytes = (uint64_t)64 << 4 * s,
-                                         .options = TRV_SIMULATE_DEFAULTS};
-                assert_int_equal(trv_torus_parse(torus[t], &point[i].torus), TRV_OK);
-            }
-}
-
-/* The family has the time of its faster member for any number of threads. */
-static void test_grid(void **state)
-{
-    static cli_point_t one[POINTS], many[POINTS];
-    cli_selection_t selection;
-    observed_t observed = {0};
-    int members[2] = {0};
-    (void)state;
-    assert_int_equal(cli_select("trivance-l,trivance-b,trivance", &selection), TRV_OK);
-    fill(one, &selection);
-    fill(many, &selection);
-    assert_int_equal(cli_grid_run(one, POINTS, 1, count, &observed), TRV_OK);
-    assert_int_equal(observed.points, POINTS);
-    assert_true(observed.share > 1 - 1e-9 && observed.share < 1 + 1e-9);
-    /* A cheap point is run first, so that results appear early. */
-    assert_true(observed.first_share > 0 && observed.first_share < 0.1 / POINTS);
-    assert_int_equal(cli_grid_run(many, POINTS, 4, NULL, NULL), TRV_OK);
-    for (int i = 0; i < POINTS; i++) {
-        assert_int_equal(one[i].rc, TRV_OK);
-        assert_memory_equal(&one[i].time_ns, &many[i].time_ns, sizeof one[i].time_ns);
-        assert_string_equal(one[i].algorithm, many[i].algorithm);
-    }
-    for (int i = 0; i < 2 * SIZES; i++) {
-        const cli_point_t *l = &one[i], *b = &one[2 * SIZES + i], *family = &one[4 * SIZES + i];
-        const cli_point_t *better = l->time_ns <= b->time_ns ? l : b;
-        assert_memory_equal(&family->time_ns, &better->time_ns, sizeof better->time_ns);
-        assert_string_equal(family->algorithm, better->algorithm);
-        members[better == b]++;
-    }
-    assert_true(members[0] > 0 && members[1] > 0);
-}
-
-typedef struct heard {
-    int calls, cancel_at; /* 0: never */
-    double last;
-} heard_t;
-
-static int report_received(void *context, double fraction)
-{
-    heard_t *heard = context;
-    assert_true(fraction >= heard->last && fraction < 1 + 1e-9);
-    heard->last = fraction;
-    return ++heard->calls == heard->cancel_at;
-}
-
-/* Progress is reported up to the end and changes no result; or the grid is cancelled. */
-static void test_grid_reports(void **state)
-{
-    static cli_point_t point[POINTS], alone[POINTS];
-    cli_selection_t selection;
-    heard_t heard = {0};
-    const trv_span_t span = {report_received, &heard, 0, 1};
-    (void)state;
-    assert_int_equal(cli_select("trivance-l,ring,trivance", &selection), TRV_OK);
-    fill(point, &selection);
-    fill(alone, &selection);
-    assert_int_equal(cli_grid_run_reporting(point, POINTS, 2, span), TRV_OK);
-    assert_true(heard.calls >= POINTS && heard.last > 1 - 1e-9);
-    assert_int_equal(cli_grid_run(alone, POINTS, 1, NULL, NULL), TRV_OK);
-    for (int i = 0; i < POINTS; i++)
-        assert_memory_equal(&point[i].time_ns, &alone[i].time_ns, sizeof point[i].time_ns);
-    cli_points_clear(point, POINTS);
-    cli_points_clear(alone, POINTS);
-    heard = (heard_t){.cancel_at = 3};
-    assert_int_equal(cli_grid_run_reporting(point, POINTS, 1, span), TRV_ERR_CANCELLED);
-    assert_int_equal(heard.calls, 3);
-    cli_points_clear(point, POINTS);
-}
-
-static void test_grid_ends(void **state)
-{
-    static cli_point_t point[POINTS];
-    cli_selection_t selection;
-    observed_t observed = {.stop_after = 3};
-    (void)state;
-    assert_int_equal(cli_select("trivance-l,ring,bucket", &selection), TRV_OK);
-    fill(point, &selection);
-    assert_int_equal(cli_grid_run(point, POINTS, 2, count, &observed), 7);
-    assert_int_equal(observed.points, 3);
-    cli_points_clear(point, POINTS);
-    assert_int_equal(cli_grid_run(point, POINTS, 2, NULL, NULL), TRV_OK);
-    for (int i = 0; i < POINTS; i++) {
-        bool refused = point[i].choice == &selection.choice[1] && point[i].torus.dims == 2; /* ring on 3x4 */
-        assert_int_equal(point[i].rc, refused ? TRV_ERR_UNSUPPORTED : TRV_OK);
-        assert_int_equal(point[i].reason && strstr(point[i].reason, "only rings"), refused);
-    }
-    cli_points_clear(point, POINTS);
-    point[POINTS - 1].options.packet_bytes = 1; /* fails on any thread that runs it */
-    assert_int_equal(cli_grid_run(point, POINTS, 2, NULL, NULL), TRV_ERR_ARGUMENT);
-    assert_non_null(strstr(trv_last_error(), "packet"));
-    cli_points_clear(point, POINTS);
 }
 
 /* ---- The progress bar -------------------------------------------------------------------------------------------- */
@@ -473,13 +348,17 @@ static void test_dry_run(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),      cmocka_unit_test(test_no_values),
-        cmocka_unit_test(test_grid),        cmocka_unit_test(test_grid_reports),
-        cmocka_unit_test(test_grid_ends),   cmocka_unit_test(test_progress),
-        cmocka_unit_test(test_bad_input),   cmocka_unit_test(test_formats),
-        cmocka_unit_test(test_description), cmocka_unit_test(test_rows_without_numbers),
-        cmocka_unit_test(test_left_out),    cmocka_unit_test(test_errors_only),
-        cmocka_unit_test(test_dry_run),     cmocka_unit_test(test_roots),
+        cmocka_unit_test(test_values),
+        cmocka_unit_test(test_no_values),
+        cmocka_unit_test(test_progress),
+        cmocka_unit_test(test_bad_input),
+        cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_description),
+        cmocka_unit_test(test_rows_without_numbers),
+        cmocka_unit_test(test_left_out),
+        cmocka_unit_test(test_errors_only),
+        cmocka_unit_test(test_dry_run),
+        cmocka_unit_test(test_roots),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import trivance as tv
+from trivance.simulation import Point, compare_points
 
 
 def test_example(tmp_path, exhaustive):
@@ -142,6 +143,38 @@ def test_simulator_in_threads():
     for thread in threads:
         thread.join()
     assert found == [alone] * 8
+
+
+def test_compare_points():
+    """Algorithms, families, plans and schedules, of different networks, are those of their own functions; rows arrive once."""
+    net, mesh, seen = tv.Network("3x3", alpha="1us"), tv.Network("4m"), []
+    own = tv.Schedule("trivance-b", net)
+    points = [Point(net, "swing-b", 4096), Point(net, "trivance", 1 << 20), Point(net, own, 1 << 20), Point(net, "planned", 4096),
+              Point(mesh, "trivance-l,ring", 64), Point(net, "ring", 64), Point(net, "trivance-l", 1 << 20, schedule=own),
+              Point(net, "planned", 4096, as_planned=True), Point(net, "trivance-tree", 4096, "broadcast", 2)]
+    rows = compare_points(points, 3, done=lambda index, row: seen.append((index, row.time_ns)))
+    assert sorted(seen[i][0] for i in range(len(points))) == list(range(len(points)))
+    assert all(rows[i].time_ns == time or math.isnan(time) for i, time in seen)
+    assert rows[0].time_ns == tv.Simulator(tv.Schedule("swing-b", net)).run(4096).time_ns and rows[0].name == "swing-b"
+    assert rows[1].name == rows[2].name == rows[6].name == "trivance-b" and rows[1].time_ns == rows[2].time_ns == rows[6].time_ns
+    assert rows[3].name == net.plan(4096).name and rows[7].time_ns == rows[3].time_ns == pytest.approx(net.plan(4096).time * 1e9)
+    assert rows[4].name == "trivance-l" and rows[4].limit.time_ns == pytest.approx(mesh.limit(64).time * 1e9)
+    assert math.isnan(rows[5].time_ns) and "only rings" in rows[5].reason and rows[5].name == ""
+    assert rows[8].time_ns == tv.Simulator(tv.Schedule("trivance-tree", net, "broadcast", 2)).run(4096).time_ns
+    assert [row[:3] for row in compare_points(points, 1)[:5]] == [row[:3] for row in rows[:5]]
+
+
+def test_compare_points_ends():
+    """Exceptions of either function end the call; a progress function hears the end."""
+    points, fractions = [Point(tv.Network("8x8"), "trivance", size) for size in (64, 4096, 1 << 18)], []
+    for functions in ({"done": lambda index, row: 1 / 0}, {"progress": lambda fraction: 1 / 0}):
+        for workers in (1, 2):
+            with pytest.raises(ZeroDivisionError):
+                compare_points(points, workers, **functions)
+    compare_points(points, 2, fractions.append)
+    assert fractions == sorted(fractions) and fractions[-1] == pytest.approx(1)
+    with pytest.raises(tv.ArgumentError, match="there is no algorithm"):
+        compare_points([Point(tv.Network("9"), "trivanse", 64)])
 
 
 def test_planner_in_threads():

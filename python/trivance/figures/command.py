@@ -151,11 +151,9 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"trivance figures: {error}\n")
         return BAD
     except Interrupted as signal_number:
-        with kept.lock:  # the current line is complete
-            sys.stderr.write(f"trivance figures: interrupted; what was simulated is kept in '{kept_path}', and the same "
-                             "command continues there\n")
-            sys.stderr.flush()
-            os._exit(128 + signal_number.args[0])  # threads are still simulating
+        sys.stderr.write(f"trivance figures: interrupted; what was simulated is kept in '{kept_path}', and the same "
+                         "command continues there\n")
+        return int(128 + signal_number.args[0])
 
 
 def print_summary(result: Result, folder: str, seconds: float) -> None:

@@ -12,10 +12,11 @@ import itertools
 import numpy as np
 
 import trivance
+from trivance.simulation import Point
 
 from .catalogue import CUT_SIZES, Spec
 from .measures import Curve, Figure, exactly
-from .points import Answer, Kept, Options, in_threads, network_of
+from .points import Answer, Kept, Options, keep, network_of
 
 CUTS = (0, 1, 2, 4, 8, 16)
 
@@ -53,21 +54,14 @@ def run(spec: Spec, quick: bool, options: Options, kept: Kept, workers: int) -> 
     jobs = [(0, 0)] + [(point, n) for point in range(1, len(CUTS)) for n in range(count)]
 
     def network(point: int, n: int) -> trivance.Network:
-        return network_of(spec.torus, options, cuts=histories[n][:CUTS[point]])
+        return network_of(spec.torus, options, cuts=tuple(histories[n][:CUTS[point]]))
 
     def key(job: tuple[int, int], value: str) -> str:
         links = ",".join(histories[job[1]][:CUTS[job[0]]])
         return f"{trivance.__version__} {spec.torus} {value} {sorted(options)}: planned, cuts {links}"
 
-    def plan(job: tuple[int, int]) -> None:
-        planner = trivance.Planner(network(*job))
-        for value in spec.values:
-            if key(job, value) not in kept.answers:
-                choice = planner.best(CUT_SIZES[value])
-                kept.add(key(job, value), Answer(choice.time * 1e9, choice.name, 0))
-
-    in_threads("links that fail", [job for job in jobs if any(key(job, value) not in kept.answers for value in spec.values)],
-               plan, lambda job: 1, workers)
+    keep("links that fail", [(key(job, value), Point(network(*job), "planned", CUT_SIZES[value], as_planned=True))
+                             for job in jobs for value in spec.values if key(job, value) not in kept.answers], kept, workers)
     figure = Figure(spec, np.array(CUTS, dtype=float), networks=count)
     for value in spec.values:
         answers = {job: kept.answers[key(job, value)] for job in jobs}

@@ -3,8 +3,9 @@ from __future__ import annotations
 
 from typing import Iterable
 
-from .. import Network, Planner, Torus
+from .. import Network, Torus
 from .._units import bytes_text
+from ..simulation import Point, compare_points, supported
 
 SIZES = (512, 16 << 10, 128 << 10, 1 << 20, 8 << 20, 64 << 20)
 
@@ -20,11 +21,11 @@ def table(shapes: Iterable[str], profile: str, sizes: Iterable[int] = SIZES) -> 
     yield "| shape | size | best of the library's | `trivance-l` | `trivance-b` | planned | gain |"
     yield "|---|---|---|---|---|---|---|"
     for shape in shapes:
-        planner = Planner(Network.from_profile(shape, profile))
-        names = library_names(len(Torus(shape).dims))
+        network = Network.from_profile(shape, profile)
+        names = (",".join(library_names(len(Torus(shape).dims))), "trivance-l", "trivance-b", "planned")
         for size in sizes:
-            best = min((planner.time(size, name) for name in names), key=lambda choice: choice.time)
-            trivance = [f"{planner.time(size, name).time * 1e6:.4g} us" for name in ("trivance-l", "trivance-b")]
-            planned = planner.best(size)
-            yield (f"| {shape} | {bytes_text(size)} | {best.time * 1e6:.4g} us, `{best.name}` | {' | '.join(trivance)} "
-                   f"| {planned.time * 1e6:.4g} us, `{planned.name}` | {best.time / planned.time:.2f} |")
+            rows = supported(compare_points([Point(network, name, size, as_planned=True) for name in names]))
+            best, planned = rows[0], rows[-1]
+            trivance = [f"{row.time_ns / 1e3:.4g} us" for row in rows[1:-1]]
+            yield (f"| {shape} | {bytes_text(size)} | {best.time_ns / 1e3:.4g} us, `{best.name}` | {' | '.join(trivance)} "
+                   f"| {planned.time_ns / 1e3:.4g} us, `{planned.name}` | {best.time_ns / planned.time_ns:.2f} |")

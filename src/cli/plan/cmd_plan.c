@@ -151,9 +151,9 @@ static int write_json(const cli_shown_t *shown, trv_span_t span, FILE *out)
 static int write_limit(const cli_shown_t *shown, FILE *out)
 {
     trv_limit_t limit;
-    int rc = cli_limit_find(trv_schedule_torus(shown->schedule), shown->network,
-                            trv_schedule_collective(shown->schedule), trv_schedule_root(shown->schedule),
-                            shown->vector_bytes, &limit);
+    int rc = trv_compare_limit(trv_schedule_torus(shown->schedule), shown->network,
+                               trv_schedule_collective(shown->schedule), trv_schedule_root(shown->schedule),
+                               shown->vector_bytes, &limit);
     if (rc)
         return rc;
     fputc('\n', out);

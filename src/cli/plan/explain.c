@@ -69,36 +69,49 @@ static bool has_alike_max(const cli_explanation_t *analysis, const char *name)
     return alike >= ALIKE_MAX;
 }
 
+#define LIST_MAX 1024
+
+/* Lists the members of the family whose first one this is, separated by commas; "" for other algorithms. The name of a
+ * family may also be that of an algorithm. */
+static const char *list_members(int algorithm, char list[LIST_MAX])
+{
+    const char *family = trv_algorithm_family(trv_algorithm_at(algorithm));
+    list[0] = '\0';
+    for (int i = 0; i < trv_algorithms_count(); i++) {
+        if (strcmp(trv_algorithm_family(trv_algorithm_at(i)), family) != 0)
+            continue;
+        if (i < algorithm)
+            break;
+        trv_append(list, LIST_MAX, "%s%s", *list ? "," : "", trv_algorithm_name(trv_algorithm_at(i)));
+    }
+    return list;
+}
+
 /* Adds the fastest member of every family; if simulations are expensive, only if it takes at most SLOWDOWN_MAX times
  * as long as the plan. */
 static int add_families(cli_explanation_t *analysis)
 {
     const double time_max_ns = is_expensive(analysis) && analysis->rows > 0
                                    ? SLOWDOWN_MAX * analysis->row[0].choice.time_ns
-                                   : INFINITY;
-    const trv_span_t all = analysis->span;
-    for (int i = 0; i < trv_algorithms_count(); i++) {
-        analysis->span = trv_span(all, (double)i / trv_algorithms_count(), 1.0 / trv_algorithms_count());
-        const char *family = trv_algorithm_family(trv_algorithm_at(i));
-        trv_planner_choice_t best = {.time_ns = INFINITY}, choice;
-        bool known = false;
-        for (int j = 0; j < trv_algorithms_count(); j++) {
-            if (strcmp(trv_algorithm_family(trv_algorithm_at(j)), family) != 0)
-                continue;
-            known |= j < i;
-            if (known)
-                break;
-            int rc = trv_planner_time_within(analysis->planner, analysis->query->bytes,
-                                             trv_algorithm_name(trv_algorithm_at(j)), time_max_ns, &choice);
-            if (rc && rc != TRV_ERR_UNSUPPORTED)
-                return rc;
-            if (!rc && choice.time_ns < best.time_ns)
-                best = choice;
-        }
-        if (!known && isfinite(best.time_ns) && analysis->rows < ROWS_MAX)
-            row_add(analysis, &best);
+                                   : 0;
+    trv_compare_t *compare;
+    char list[LIST_MAX];
+    int rc = trv_compare_create(&compare);
+    for (int i = 0; i < trv_algorithms_count() && !rc; i++)
+        if (*list_members(i, list))
+            rc = cli_plan_add_point(analysis->query, analysis->planner, list, analysis->query->bytes, time_max_ns,
+                                    compare);
+    if (!rc)
+        rc = trv_compare_run(compare,
+                             &(trv_compare_options_t){TRV_COMPARE_OPTIONS, .workers = 1, .progress = trv_span_callback,
+                                                      .progress_context = &analysis->span});
+    for (int64_t i = 0; i < trv_compare_count(compare) && !rc; i++) {
+        const trv_compare_row_t *row = trv_compare_row(compare, i);
+        if (!row->code && isfinite(row->time_ns) && analysis->rows < ROWS_MAX)
+            row_add(analysis, &row->choice);
     }
-    return TRV_OK;
+    trv_compare_destroy(compare);
+    return rc;
 }
 
 /* Adds the plans with the best times. Few of the best are enough if they differ; timing more of them is more work. */
@@ -401,8 +414,8 @@ int cli_plan_explain(const cli_plan_query_t *query)
     cli_progress_end(&progress);
     trv_planner_destroy(analysis->planner);
     if (!rc && query->limit)
-        rc = cli_limit_find(&query->torus, &query->network.options, query->collective, query->root, query->bytes,
-                            &analysis->limit);
+        rc = trv_compare_limit(&query->torus, &query->network.options, query->collective, query->root, query->bytes,
+                               &analysis->limit);
     if (!rc && !(rc = cli_output_begin(&output, query->output))) {
         rc = query->format == CLI_FORMAT_TABLE ? print_text(analysis, output.stream)
                                                : print_rows(analysis, output.stream);

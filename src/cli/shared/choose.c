@@ -5,40 +5,36 @@
 #include "cli/shared/choose.h"
 
 #include <math.h>
+#include <string.h>
 
+#include <trivance/compare.h>
+
+#include "base/error.h"
 #include "cli/shared/network_options.h"
 #include "cli/shared/progress.h"
-#include "planner/timing.h"
 
-/* Creates the schedule of the member that is fastest in simulation. */
-static int schedule_fastest(const cli_choice_t *choice, const trv_torus_t *torus, trv_collective_t collective, int root,
-                            const trv_simulate_options_t *network, uint64_t vector_bytes, trv_schedule_t **schedule,
-                            double *best_ns)
+/* Finds the fastest member of a family. */
+static int find_fastest(const cli_choice_t *choice, const trv_torus_t *torus, trv_collective_t collective, int root,
+                        const trv_simulate_options_t *network, uint64_t vector_bytes, trv_planner_choice_t *best)
 {
-    const trv_network_t on = cli_network_on(torus, network);
-    int failure = TRV_OK;
-    for (int i = 0; i < choice->members; i++) {
-        trv_schedule_t *candidate;
-        double time_ns = NAN;
-        int rc = trv_schedule_create_on(&candidate, &on, cli_member_name(choice, i), collective, root);
-        if (!rc && choice->members > 1 && (rc = trv_timing_find(candidate, network, vector_bytes, &time_ns)) != 0)
-            trv_schedule_destroy(candidate);
-        if (rc && rc != TRV_ERR_UNSUPPORTED) {
-            trv_schedule_destroy(*schedule);
-            *schedule = NULL;
-            return rc;
-        }
-        if (rc) {
-            failure = rc;
-        } else if (*schedule && time_ns >= *best_ns) {
-            trv_schedule_destroy(candidate);
-        } else {
-            trv_schedule_destroy(*schedule);
-            *schedule = candidate;
-            *best_ns = time_ns;
-        }
+    trv_compare_t *compare;
+    int rc = trv_compare_create(&compare);
+    if (!rc)
+        rc = (int)trv_compare_add(compare, &(trv_compare_point_t){TRV_COMPARE_POINT, .torus = *torus,
+                                                                  .network = network, .collective = collective,
+                                                                  .root = root, .vector_bytes = vector_bytes,
+                                                                  .algorithms = choice->label, .as_planned = true});
+    if (!rc)
+        rc = trv_compare_run(compare, NULL);
+    const trv_compare_row_t *row = rc ? NULL : trv_compare_row(compare, 0);
+    if (row && row->code)
+        rc = trv_fail(row->code, "%s", row->reason);
+    else if (row) {
+        memcpy(best->algorithm, row->algorithm, sizeof best->algorithm);
+        best->time_ns = row->time_ns;
     }
-    return *schedule ? TRV_OK : failure;
+    trv_compare_destroy(compare);
+    return rc;
 }
 
 int cli_planner_best(const trv_torus_t *torus, trv_collective_t collective, int root,
@@ -58,14 +54,15 @@ int cli_choose(const cli_choice_t *choice, const trv_torus_t *torus, trv_collect
                uint64_t vector_bytes, trv_schedule_t **schedule, cli_time_t *time)
 {
     const trv_network_t on = cli_network_on(torus, network);
-    trv_planner_choice_t best;
+    trv_planner_choice_t best = {.time_ns = NAN};
     *schedule = NULL;
     *time = (cli_time_t){.ns = NAN};
-    if (!choice->planned)
-        return schedule_fastest(choice, torus, collective, root, network, vector_bytes, schedule, &time->ns);
-    int rc = cli_planner_best(torus, collective, root, network, constraints, vector_bytes, &best);
+    const char *name = choice->planned || choice->members > 1 ? best.algorithm : cli_member_name(choice, 0);
+    int rc = choice->planned ? cli_planner_best(torus, collective, root, network, constraints, vector_bytes, &best)
+             : choice->members > 1 ? find_fastest(choice, torus, collective, root, network, vector_bytes, &best)
+                                   : TRV_OK;
     if (rc)
         return rc;
     *time = (cli_time_t){.ns = best.time_ns, .modelled = best.modelled};
-    return trv_schedule_create_on(schedule, &on, best.algorithm, collective, root);
+    return trv_schedule_create_on(schedule, &on, name, collective, root);
 }

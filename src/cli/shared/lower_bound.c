@@ -8,17 +8,6 @@
 
 #include "base/number.h"
 #include "base/text/parse.h"
-#include "cli/shared/network_options.h"
-
-int cli_limit_find(const trv_torus_t *torus, const trv_simulate_options_t *network, trv_collective_t collective,
-                   int root, uint64_t vector_bytes, trv_limit_t *limit)
-{
-    const trv_network_t on = cli_network_on(torus, network);
-    const double ends_ns = 2 * network->host_latency_ns + network->router_in_ns + network->router_out_ns;
-    const trv_hockney_t times = {network->bandwidth_bps, network->alpha_ns + ends_ns, cli_hop_ns(network)};
-    const uint64_t unpaid_bytes = network->delivery == TRV_DELIVERY_HEAD ? network->packet_bytes : 0;
-    return trv_limit_find(&on, &times, collective, root, vector_bytes, unpaid_bytes, limit);
-}
 
 static const char ALL_LINKS[] = "all links";
 

@@ -7,8 +7,7 @@
 
 #include <stdio.h>
 
-#include <trivance/cost.h>
-#include <trivance/simulate.h>
+#include <trivance/compare.h>
 
 #include "cli/shared/table.h"
 
@@ -19,10 +18,6 @@
 #define CLI_LIMIT_COLUMNS_HELP                                                                                         \
     "a lower bound on the time of any schedule and the ratio to it; and, as a reference that is no bound, the sum of " \
     "start-up and transmission"
-
-/* Finds the bound for the simulator's options. */
-int cli_limit_find(const trv_torus_t *torus, const trv_simulate_options_t *network, trv_collective_t collective,
-                   int root, uint64_t vector_bytes, trv_limit_t *limit);
 
 /* The bound that applies: "start-up", "links around a set of ranks" or "all links". */
 const char *cli_limit_source(const trv_limit_t *limit);

@@ -59,7 +59,7 @@ int cli_plot_add_limit(cli_plot_t *plot, const trv_torus_t *torus, trv_collectiv
                        const trv_simulate_options_t *network, uint64_t bytes)
 {
     trv_limit_t limit;
-    int rc = cli_limit_find(torus, network, collective, root, bytes, &limit);
+    int rc = trv_compare_limit(torus, network, collective, root, bytes, &limit);
     if (!rc)
         add_point(plot->limit, bytes, limit.time_ns);
     return rc;

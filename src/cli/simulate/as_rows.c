@@ -91,7 +91,7 @@ static void add_links(const cli_group_t *group, int index, cli_table_t *table)
 static void add_limit(const cli_group_t *group, const cli_point_t *point, cli_table_t *table)
 {
     trv_limit_t limit = {.time_ns = NAN};
-    (void)cli_limit_find(&group->torus, &point->options, group->collective, group->root, point->bytes, &limit);
+    (void)trv_compare_limit(&group->torus, &point->options, group->collective, group->root, point->bytes, &limit);
     cli_limit_cells(table, &limit, point->rc ? NAN : point->time_ns);
 }
 

@@ -52,7 +52,7 @@ static int ranking_init(ranking_t *ranking, const cli_group_t *group, int size)
     }
     qsort(ranking->position, (size_t)ranking->positions, sizeof *ranking->position, ranking_compare);
     const cli_point_t *any = &group->point[size];
-    const int rc = cli_limit_find(&group->torus, &any->options, group->collective, group->root, any->bytes, &limit);
+    const int rc = trv_compare_limit(&group->torus, &any->options, group->collective, group->root, any->bytes, &limit);
     if (!rc)
         ranking->limit_ns = limit.time_ns;
     return rc;

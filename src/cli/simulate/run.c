@@ -1,6 +1,6 @@
 /*
- * trivance simulate: runs the simulations. Algorithms go through the grid, on all cores; a schedule or program from a
- * file is simulated once per size. --links and --trace need a second run, of the algorithm that was fastest.
+ * trivance simulate: runs the simulations. Algorithms and schedules from files go through the grid, on all cores; a
+ * GOAL program is simulated once. --links and --trace need a second run, of the algorithm that was fastest.
  */
 #include "cli/simulate/simulate.h"
 
@@ -113,6 +113,7 @@ static void add_line(const cli_simulate_t *job, cli_outcome_t *outcome, cli_grou
                                                           .collective = group->collective,
                                                           .root = group->root,
                                                           .choice = choice,
+                                                          .schedule = outcome->schedule,
                                                           .bytes = job->bytes[size],
                                                           .options = job->network.options};
     group->lines++;
@@ -138,7 +139,7 @@ static int run_algorithms(cli_simulate_t *job, cli_outcome_t *outcome, trv_span_
                 trv_fail(TRV_ERR_UNSUPPORTED,
                          "no algorithm of the list supports the torus; `trivance list` shows which tori each supports");
     }
-    return rc ? rc : cli_grid_run_reporting(outcome->point, outcome->points, 0, span);
+    return rc ? rc : cli_grid_run(outcome->point, outcome->points, 0, span, NULL, NULL);
 }
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
@@ -168,34 +169,9 @@ static int point_set_result(cli_point_t *point, int rc, const trv_simulation_t *
     return rc;
 }
 
-/* Simulates all points, which share one schedule. */
-static int run_sizes(const trv_simulator_t *simulator, cli_outcome_t *outcome, trv_span_t span)
-{
-    double hops = 0, done = 0;
-    int rc = TRV_OK;
-    for (size_t i = 0; i < outcome->points; i++) {
-        cli_point_t *point = &outcome->point[i];
-        hops += point->share = 1 + trv_simulate_hops(simulator, &point->options, point->bytes);
-    }
-    for (size_t i = 0; i < outcome->points && !rc; i++) {
-        cli_point_t *point = &outcome->point[i];
-        trv_simulation_t result = {0};
-        double start_s = trv_now_s();
-        point->share /= hops;
-        trv_span_t mine = trv_span(span, done, point->share);
-        const trv_simulate_options_t options = cli_network_reporting(&point->options, &mine);
-        rc = trv_simulate(simulator, &options, point->bytes, &result);
-        rc = point_set_result(point, rc, &result, start_s);
-        trv_simulation_clear(&result);
-        done += point->share;
-    }
-    return rc;
-}
-
 static int run_schedule(cli_simulate_t *job, cli_outcome_t *outcome, trv_span_t span)
 {
     trv_schedule_file_t file;
-    trv_simulator_t *simulator = NULL;
     int rc = cli_read_schedule(job->command, job->schedule, job->unchecked, &file);
     if (rc)
         return rc;
@@ -215,11 +191,7 @@ static int run_schedule(cli_simulate_t *job, cli_outcome_t *outcome, trv_span_t 
     cli_group_t *group = add_group(outcome, trv_schedule_torus(file.schedule), trv_schedule_collective(file.schedule),
                                    trv_schedule_root(file.schedule), job->sizes);
     add_line(job, outcome, group, &outcome->choice);
-    rc = trv_simulator_create(&simulator, file.schedule);
-    if (!rc)
-        rc = run_sizes(simulator, outcome, span);
-    trv_simulator_destroy(simulator);
-    return rc;
+    return cli_grid_run(outcome->point, outcome->points, 0, span, NULL, NULL);
 }
 
 /* ---- Links ------------------------------------------------------------------------------------------------------- */

@@ -165,7 +165,8 @@ static int print_limits(const cli_group_t *group)
         const cli_point_t *point = point_at(group, 0, size);
         char bytes[TRV_BYTES_TEXT_MAX];
         trv_limit_t limit;
-        int rc = cli_limit_find(&group->torus, &point->options, group->collective, group->root, point->bytes, &limit);
+        int rc = trv_compare_limit(&group->torus, &point->options, group->collective, group->root, point->bytes,
+                                   &limit);
         if (rc)
             return rc;
         printf("%s: ", trv_format_bytes(point->bytes, bytes));

@@ -95,7 +95,7 @@ static void add_limit(cli_table_t *table, const cli_sweep_grid_t *grid, const cl
     cli_point_t point;
     trv_limit_t limit = {.time_ns = NAN};
     if (cli_sweep_point(grid, result->index, &network, &point) == TRV_OK)
-        (void)cli_limit_find(&point.torus, &point.options, point.collective, point.root, point.bytes, &limit);
+        (void)trv_compare_limit(&point.torus, &point.options, point.collective, point.root, point.bytes, &limit);
     cli_limit_cells(table, &limit, result->valid ? result->time_ns : NAN);
 }
 

@@ -157,29 +157,6 @@ static int report_incompatible(const batch_t *batch, size_t position)
     return batch->done(batch->context, position, &result);
 }
 
-/* Simulates the points whose algorithm is `planned`, or the others. */
-static int simulate_some(const cli_sweep_grid_t *grid, batch_t *batch, size_t points, bool planned, int workers)
-{
-    int rc = TRV_OK;
-    batch->points = 0;
-    for (size_t i = 0; i < points && !rc; i++) {
-        cli_point_t *point = &batch->point[batch->points];
-        bool fits = cli_sweep_point(grid, batch->index[i], &batch->network[batch->points], point) == TRV_OK;
-        if (point->choice->planned != planned)
-            continue;
-        if (fits)
-            batch->position[batch->points++] = i;
-        else
-            rc = report_incompatible(batch, i);
-    }
-    if (!rc)
-        rc = cli_grid_run(batch->point, batch->points, workers, report, batch);
-    cli_points_clear(batch->point, batch->points);
-    return rc;
-}
-
-/* Points without `planned` are simulated first, because cli_grid_run makes all plans, which takes long, before it
- * simulates the first point. */
 int cli_sweep_simulate(const cli_sweep_grid_t *grid, const uint64_t *index, size_t points, int workers,
                        cli_sweep_done_t *done, void *context)
 {
@@ -188,10 +165,16 @@ int cli_sweep_simulate(const cli_sweep_grid_t *grid, const uint64_t *index, size
     batch.network = calloc(points, sizeof *batch.network);
     batch.position = calloc(points, sizeof *batch.position);
     int rc = batch.point && batch.network && batch.position ? TRV_OK : trv_fail_memory();
+    for (size_t i = 0; i < points && !rc; i++) {
+        cli_point_t *point = &batch.point[batch.points];
+        if (cli_sweep_point(grid, index[i], &batch.network[batch.points], point) == TRV_OK)
+            batch.position[batch.points++] = i;
+        else
+            rc = report_incompatible(&batch, i);
+    }
     if (!rc)
-        rc = simulate_some(grid, &batch, points, false, workers);
-    if (!rc)
-        rc = simulate_some(grid, &batch, points, true, workers);
+        rc = cli_grid_run(batch.point, batch.points, workers, (trv_span_t){0}, report, &batch);
+    cli_points_clear(batch.point, batch.points);
     free(batch.point);
     free(batch.network);
     free(batch.position);

@@ -1,0 +1,237 @@
+/*
+ * The list of points, their candidates' names, and their rows.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <trivance/cost.h>
+
+#include "base/array.h"
+#include "base/error.h"
+#include "compare/point.h"
+#include "planner/ranking.h"
+
+static const char PLANNED[] = "planned";
+
+/* ---- Names ------------------------------------------------------------------------------------------------------- */
+
+static int name_add(trv_candidate_name_t **name, int64_t *names, int64_t *capacity, const char *text)
+{
+    for (int64_t i = 0; i < *names; i++)
+        if (strcmp((*name)[i].text, text) == 0)
+            return TRV_OK;
+    if (trv_array_reserve(name, capacity, *names, 1, sizeof **name))
+        return TRV_ERR_MEMORY;
+    strcpy((*name)[(*names)++].text, text);
+    return TRV_OK;
+}
+
+static bool is_algorithm(const char *text)
+{
+    for (int i = 0; i < trv_algorithms_count(); i++)
+        if (strcmp(trv_algorithm_name(trv_algorithm_at(i)), text) == 0)
+            return true;
+    return false;
+}
+
+static bool is_member(const trv_algorithm_t *algorithm, const char *family, bool any)
+{
+    return strcmp(trv_algorithm_family(algorithm), family) == 0 &&
+           (any || trv_algorithm_exactness(algorithm) == TRV_EXACT);
+}
+
+/* Whether schedules that only cover are accepted. */
+static bool accepts_covers(const trv_point_t *point)
+{
+    const trv_planner_t *planner = point->asked.planner;
+    return planner ? planner->constraints.idempotent : point->constraints.idempotent;
+}
+
+/* Adds an algorithm, or the members of a family that support the collective, if any does. */
+static int names_add(trv_candidate_name_t **name, int64_t *names, int64_t *capacity, const trv_point_t *point,
+                     const char *text)
+{
+    const bool any = accepts_covers(point), single = is_algorithm(text);
+    int members = 0, supporting = 0, rc = TRV_OK;
+    for (int i = 0; i < trv_algorithms_count() && !single; i++) {
+        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
+        if (is_member(algorithm, text, any)) {
+            members++;
+            supporting += trv_algorithm_has_collective(algorithm, point->asked.collective);
+        }
+    }
+    for (int i = 0; i < trv_algorithms_count() && members > 0 && !rc; i++) {
+        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
+        if (is_member(algorithm, text, any) &&
+            (supporting == 0 || trv_algorithm_has_collective(algorithm, point->asked.collective)))
+            rc = name_add(name, names, capacity, trv_algorithm_name(algorithm));
+    }
+    if (members == 0)
+        rc = trv_algorithm_find(text) ? name_add(name, names, capacity, text) : TRV_ERR_ARGUMENT;
+    return rc;
+}
+
+int trv_point_names(const trv_point_t *point, trv_candidate_name_t **name, int64_t *names)
+{
+    int64_t capacity = 0;
+    int rc = TRV_OK;
+    *name = NULL;
+    *names = 0;
+    for (const char *rest = point->algorithms; *rest && !point->planned && !rc;) {
+        trv_candidate_name_t item;
+        const size_t length = strcspn(rest, ",");
+        if (length >= sizeof item.text)
+            return trv_fail(TRV_ERR_ARGUMENT, "the name of an algorithm has at most %d characters",
+                            TRV_ALGORITHM_NAME_MAX - 1);
+        memcpy(item.text, rest, length);
+        item.text[length] = '\0';
+        rest += length + (rest[length] == ',');
+        rc = names_add(name, names, &capacity, point, item.text);
+    }
+    return rc;
+}
+
+/* ---- Networks ---------------------------------------------------------------------------------------------------- */
+
+static trv_network_t network_of(const trv_torus_t *torus, const trv_simulate_options_t *options)
+{
+    return (trv_network_t){TRV_NETWORK,
+                           .torus = *torus,
+                           .slow_links = options->slow_links,
+                           .slow_link = options->slow_link,
+                           .routes = options->routes,
+                           .no_forwarding = options->no_forwarding};
+}
+
+int trv_compare_limit(const trv_torus_t *torus, const trv_simulate_options_t *network, trv_collective_t collective,
+                      int root, uint64_t vector_bytes, trv_limit_t *limit)
+{
+    const trv_network_t on = network_of(torus, network);
+    const double routers_ns = network->router_in_ns + network->router_out_ns;
+    const trv_hockney_t times = {network->bandwidth_bps, network->alpha_ns + 2 * network->host_latency_ns + routers_ns,
+                                 network->link_latency_ns + routers_ns};
+    const uint64_t unpaid_bytes = network->delivery == TRV_DELIVERY_HEAD ? network->packet_bytes : 0;
+    return trv_limit_find(&on, &times, collective, root, vector_bytes, unpaid_bytes, limit);
+}
+
+/* ---- Points ------------------------------------------------------------------------------------------------------ */
+
+static int copy_array(void *copy, const void *from, int count, size_t size)
+{
+    void *made = count > 0 ? malloc((size_t)count * size) : NULL;
+    if (count > 0 && !made)
+        return trv_fail_memory();
+    if (made)
+        memcpy(made, from, (size_t)count * size);
+    memcpy(copy, &made, sizeof made);
+    return TRV_OK;
+}
+
+/* Copies the network and what it refers to. */
+static int point_set_network(trv_point_t *point)
+{
+    static const trv_simulate_options_t usual = TRV_SIMULATE_DEFAULTS;
+    trv_simulate_options_t *options = &point->options;
+    *options = point->asked.network ? *point->asked.network : usual;
+    int rc = trv_check_size(options->size, sizeof *options, "TRV_SIMULATE_DEFAULTS");
+    if (!rc)
+        rc = copy_array(&point->link, options->slow_link, options->slow_links, sizeof *point->link);
+    if (!rc)
+        rc = copy_array(&point->slow, options->slow_rank, options->slow_ranks, sizeof *point->slow);
+    options->slow_link = point->link;
+    options->slow_rank = point->slow;
+    options->observer = NULL;
+    options->link_loads = false;
+    options->progress = NULL;
+    point->network = network_of(&point->asked.torus, options);
+    return rc;
+}
+
+static int check_point(const trv_compare_point_t *asked)
+{
+    int rc = trv_check_size(asked->size, sizeof *asked, "TRV_COMPARE_POINT");
+    if (!rc && asked->constraints)
+        rc = trv_check_size(asked->constraints->size, sizeof *asked->constraints, "TRV_PLANNER_CONSTRAINTS");
+    if (!rc && !asked->schedule && (!asked->algorithms || !*asked->algorithms))
+        rc = trv_fail(TRV_ERR_ARGUMENT, "there is no candidate; expected names of algorithms or families, for example "
+                                        "trivance, or a schedule");
+    if (!rc && asked->planner && asked->schedule)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "a planner times algorithms by their names; leave out the schedule");
+    if (!rc && asked->algorithms && strcmp(asked->algorithms, PLANNED) == 0 && asked->schedule)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "planned is the only candidate of a point; leave out the schedule");
+    return rc;
+}
+
+static void point_clear(trv_point_t *point)
+{
+    free(point->link);
+    free(point->slow);
+    free(point->algorithms);
+    free(point->reason);
+}
+
+static int point_create(trv_point_t *point, const trv_compare_point_t *asked)
+{
+    const char *algorithms = asked->algorithms ? asked->algorithms : "";
+    trv_candidate_name_t *name = NULL;
+    int64_t names;
+    *point = (trv_point_t){.asked = *asked, .planned = strcmp(algorithms, PLANNED) == 0};
+    if (asked->schedule && !*algorithms) {
+        point->asked.torus = *trv_schedule_torus(asked->schedule);
+        point->asked.collective = trv_schedule_collective(asked->schedule);
+        point->asked.root = trv_schedule_root(asked->schedule);
+    }
+    if (asked->constraints)
+        point->constraints = *asked->constraints;
+    if (asked->time_max_ns <= 0)
+        point->asked.time_max_ns = INFINITY;
+    int rc = point_set_network(point);
+    if (!rc && !(point->algorithms = strdup(algorithms)))
+        rc = trv_fail_memory();
+    if (!rc)
+        rc = trv_point_names(point, &name, &names);
+    free(name);
+    if (rc)
+        point_clear(point);
+    return rc;
+}
+
+int trv_compare_create(trv_compare_t **compare)
+{
+    *compare = calloc(1, sizeof **compare);
+    return *compare ? TRV_OK : trv_fail_memory();
+}
+
+void trv_compare_destroy(trv_compare_t *compare)
+{
+    if (!compare)
+        return;
+    for (int64_t i = 0; i < compare->points; i++)
+        point_clear(&compare->point[i]);
+    free(compare->point);
+    free(compare->row);
+    free(compare);
+}
+
+int64_t trv_compare_add(trv_compare_t *compare, const trv_compare_point_t *asked)
+{
+    int rc = check_point(asked);
+    if (!rc)
+        rc = trv_array_reserve(&compare->point, &compare->point_capacity, compare->points, 1, sizeof *compare->point);
+    if (!rc)
+        rc = trv_array_reserve(&compare->row, &compare->row_capacity, compare->points, 1, sizeof *compare->row);
+    if (!rc)
+        rc = point_create(&compare->point[compare->points], asked);
+    if (rc)
+        return rc;
+    compare->row[compare->points] = (trv_compare_row_t){.done = false};
+    return compare->points++;
+}
+
+int64_t trv_compare_count(const trv_compare_t *compare) { return compare->points; }
+
+const trv_compare_row_t *trv_compare_row(const trv_compare_t *compare, int64_t index)
+{
+    return index >= 0 && index < compare->points ? &compare->row[index] : NULL;
+}
