@@ -8,8 +8,9 @@
 
 #include "base/error.h"
 #include "cli/shared/output.h"
-#include "cli/shared/plot.h"
 #include "cli/shared/progress.h"
+#include "cli/shared/python.h"
+#include "cli/shared/tool.h"
 
 /* ---- Progress: shown by the page while it waits ------------------------------------------------------------------ */
 
@@ -74,16 +75,10 @@ int cli_output_end(cli_output_t *output, int code)
 }
 
 /* The page draws its own charts. */
-int cli_plot_check(const char *path, const char *output)
+int cli_python_sweep(const cli_command_t *command, int argc, char **argv)
 {
-    (void)output;
-    return trv_fail(TRV_ERR_UNSUPPORTED, "--plot=%.60s: the explorer draws no files; leave out --plot", path);
-}
-
-int cli_plot_draw(const char *path, const cli_plot_t *plot)
-{
-    (void)plot;
-    return cli_plot_check(path, NULL);
+    (void)argc, (void)command;
+    return cli_bad(argv[0], "the explorer draws no files; leave out --plot");
 }
 
 int cli_output_write(const char *path, int (*write)(void *context, FILE *out), void *context)

@@ -23,10 +23,11 @@ from .network import Network, Torus
 from .planner import Algorithm, Choice, Limit, PaperCost, Planner, algorithms, find_algorithm, plan
 from .schedule import Cost, Proof, Schedule
 from .simulation import Comparison, Simulation, Simulator, compare
+from .sweep import sweep
 
 __all__ = [
     "Algorithm", "ArgumentError", "CancelledError", "Choice", "Comparison", "Cost", "InvalidScheduleError", "LibraryError",
     "Limit", "Network", "OutOfMemoryError", "PaperCost", "Planner", "Proof", "Schedule", "Simulation", "Simulator", "Torus",
     "TrivanceError", "UnsupportedError", "__version__", "algorithms", "compare", "find_algorithm", "parse_bytes",
-    "parse_sizes", "plan", "profiles",
+    "parse_sizes", "plan", "profiles", "sweep",
 ]

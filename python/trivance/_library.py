@@ -265,7 +265,7 @@ _LETTERS = {"P": c.c_void_p, "s": c.c_char_p, "i": c.c_int, "I": c.c_uint, "q": 
             "d": c.c_double, "F": CALLBACK, "W": WARN}
 CORE: Dict[Any, str] = {
     c.c_int: """torus_parse sP, torus_init PiP, torus_set_lines PI, torus_rank PP, algorithms_count, algorithm_symmetry P,
-        algorithm_exactness P, algorithm_colour P, algorithm_supports PPi, network_check P, order_nodes PiiP,
+        algorithm_exactness P, algorithm_colour P, algorithm_supports PPi, network_check P, network_check_connected P, order_nodes PiiP,
         schedule_create_on PPsii, schedule_embed PPPP, schedule_collective P, schedule_root P, schedule_streams P, schedule_steps P,
         schedule_registers P, schedule_symmetry P, schedule_exactness P, schedule_weight Pi, schedule_step PiiiP,
         schedule_messages PQPFP, explicit_create PPsP, explicit_message PiiiiiiiiP, explicit_combine PiiiiiPqP,

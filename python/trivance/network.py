@@ -243,7 +243,7 @@ class Network:
     ArgumentError
         A parameter has no valid value.
     UnsupportedError
-        The cuts divide a row in two, and no `nodes` are given.
+        The cuts leave no route between two ranks, and no `nodes` are given.
     """
 
     __slots__ = ("torus", "options", "nodes", "links", "_options", "_network", "_nodes")
@@ -264,8 +264,8 @@ class Network:
         self.options["nodes"] = nodes if nodes is None else tuple(to_list(nodes, "nodes", "[0, 1, 4]"))
         self._set_links()
         self._set_options()
-        code = L.lib.network_check(c.byref(self._network))
-        if nodes is None or code != L.UnsupportedError.code:  # nodes may be planned where a row is cut in two
+        code = L.lib.network_check_connected(c.byref(self._network))
+        if nodes is None or code != L.UnsupportedError.code:  # nodes may be planned where others are cut off
             L.check(code)
         _check_options(self._options)
         self.nodes: Optional[Tuple[int, ...]] = None

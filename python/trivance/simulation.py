@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import ctypes as c
 import math
+import os
 from typing import TYPE_CHECKING, Any, Callable, Iterable, List, NamedTuple, Optional, Sequence, Union
 
 from . import _library as L
@@ -298,6 +299,27 @@ class Comparison:
         ax.grid(alpha=0.3)
         ax.legend()
         return ax
+
+    def savefig(self, path: Union[str, "os.PathLike[str]"]) -> None:
+        """Draws the times over the size into an SVG file, with the limit as a dashed line, as the tool's option ``--plot``.
+
+        The file appears when it is complete; an existing one is replaced.
+
+        Parameters
+        ----------
+        path : str or path
+            It ends in ``.svg``.
+
+        Raises
+        ------
+        ArgumentError
+            The file cannot be written.
+        UnsupportedError
+            matplotlib is not installed.
+        """
+        L.need("matplotlib", "Comparison.savefig")
+        from .figures.curves import save
+        save(self, os.fspath(path))
 
     def _repr_html_(self) -> Optional[str]:
         try:

@@ -1,14 +1,10 @@
 /*
  * trivance figures: executes the Python package (python/trivance/figures), which reads the values of the options.
  */
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
 #include <trivance/common.h>
 
 #include "cli/subcommands.h"
-#include "cli/host/python.h"
+#include "cli/shared/python.h"
 #include "cli/shared/tool.h"
 #include "base/text/parse.h"
 
@@ -72,16 +68,5 @@ int cli_figures(int argc, char **argv)
     if (optind < argc)
         return cli_bad(argv[0], "unexpected argument '%.40s'; figures are selected with --only, for example --only=6,8",
                        argv[optind]);
-    const char *python = cli_find_python();
-    char **command = python ? calloc((size_t)argc + 3, sizeof *command) : NULL;
-    if (command) {
-        command[0] = (char *)(size_t)python;
-        command[1] = "-m";
-        command[2] = "trivance.figures";
-        memcpy(command + 3, argv + 1, (size_t)(argc - 1) * sizeof *command);
-        execvp(python, command);
-        free(command);
-    }
-    return cli_bad(argv[0], "there is no python3 with numpy, matplotlib and the package trivance; install "
-                            "python3-matplotlib and python3-trivance");
+    return cli_python(argv[0], "trivance.figures", true, argv + 1, argc - 1);
 }

@@ -1,121 +1,61 @@
 /*
- * trivance sweep on one machine; under an MPI launcher it executes the program of that MPI.
- *
- * A separate thread waits for SIGINT and SIGTERM, and ends the process between two rows.
+ * trivance sweep: executes the Python package (python/trivance/sweep), which reads the values of the options.
  */
-#include <inttypes.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <time.h>
-#include <unistd.h>
-
 #include "cli/subcommands.h"
-#include "cli/shared/tool.h"
-#include "cli/host/handover.h"
-#include "cli/sweep/sweep.h"
-#include "base/error.h"
+#include "cli/shared/lower_bound.h"
+#include "cli/shared/network_options.h"
+#include "cli/shared/python.h"
+#include "cli/shared/select.h"
 
-#define CHUNK 4096 /* points in memory at a time */
+enum {
+    OPTION_TORUS = CLI_NO_LETTER,
+    OPTION_ROOT,
+    OPTION_LIMIT,
+    OPTION_PLOT,
+    OPTION_RESTART,
+    OPTION_YES,
+    OPTION_DRY_RUN
+};
 
-/* ---- Interruption ------------------------------------------------------------------------------------------------ */
+static const cli_option_t option[] =
+    {{NULL, 0, NULL, "Grid (every option takes a list separated by commas)", NULL},
+     {"torus", OPTION_TORUS, "LIST", "tori, for example 8,8x8,4x4x4", NULL},
+     {"algorithm", 'a', "LIST",
+      "algorithms or families of `trivance list`, planned, or all (default: those that support the torus); a family "
+      "means its fastest member, planned the fastest of all for the size and the network",
+      "ALGORITHM all"},
+     {"bytes", 'b', "LIST", "sizes of the vector (default 32:128M:x4)", NULL},
+     {"collective", 'c', "LIST", CLI_COLLECTIVE_HELP, CLI_COLLECTIVE_WORDS},
+     {"root", OPTION_ROOT, "LIST", "the roots of broadcasts, reduces, scatters and gathers (default 0)", NULL},
+     {NULL, 0, NULL, "Execution and output", NULL},
+     {"output", 'o', "FILE", "write rows to FILE.csv or FILE.jsonl instead of to stdout", "FILE"},
+     {"limit", OPTION_LIMIT, NULL, "add columns with " CLI_LIMIT_COLUMNS_HELP, NULL},
+     {"plot", OPTION_PLOT, "FILE", CLI_PLOT_HELP, "FILE"},
+     {"restart", OPTION_RESTART, NULL, "empty the file first", NULL},
+     {"format", 'f', "F", "format of stdout: table (default), json or csv", "table json csv"},
+     {"workers", 'j', "N", "simulations at a time (default: one per core)", NULL},
+     {"dry-run", OPTION_DRY_RUN, NULL, "simulate nothing; print how many points there are", NULL},
+     {"yes", OPTION_YES, NULL, "confirm a grid of more than 100,000 points", NULL},
+     CLI_OPTIONS_END};
 
-static sigset_t interruptions(void)
-{
-    sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    return set;
-}
+const cli_command_t cli_sweep_command = {
+    .name = "sweep",
+    .summary = "a grid of simulations, on all cores, resumable",
+    .usage = "[FILE.json] [OPTIONS]",
+    .about = "Simulates every combination of tori, algorithms, sizes and parameters of the network, on all cores. "
+             "Results are rows of a CSV or JSON lines file, appended when their points finish; "
+             "the same command resumes a sweep that was interrupted. "
+             "Requires python3 with the package trivance.",
+    .option = option,
+    .more = cli_network_options,
+    .repeated = "torus algorithm bytes collective MORE",
+    .notes = "Entries of numbers may be ranges: 1K:64M is 1K, 2K, 4K … 64M; 1K:64M:x4 multiplies by 4, and "
+             "1us:3us:+500ns adds 500 ns. FILE.json is an object with the names of these options as keys, and strings, "
+             "numbers or lists of these as values; an option replaces its key, and an option that is given again "
+             "extends its list. slow-rank, slow-link and cut may be none; each entry of them is a network of its own.",
+    .examples = "trivance sweep --torus=8,8x8 --bytes=1K:64M:x4 --bandwidth=200Gb/s,800Gb/s -o out.csv\n"
+                "trivance sweep grid.json --model=dateline -o out.jsonl\n"
+                "trivance sweep --torus=8x8 --bytes=1K:64M -o plotted.csv --plot=plotted.svg\n",
+};
 
-static void *end_when_interrupted(void *context)
-{
-    cli_sweep_t *sweep = context;
-    sigset_t set = interruptions();
-    struct timespec soon;
-    int signal = 0;
-    sigwait(&set, &signal);
-    clock_gettime(CLOCK_REALTIME, &soon);
-    soon.tv_sec++;
-    /* A thread that holds the lock for longer than a second is blocked by a reader of the output that does not read. */
-    if (pthread_mutex_timedlock(&sweep->lock, &soon) == 0) {
-        uint64_t all = cli_sweep_points(&sweep->grid), pending = cli_sweep_pending(sweep);
-        cli_progress_end(&sweep->progress);
-        cli_sweep_rows_close(&sweep->rows);
-        if (sweep->path)
-            cli_bad(sweep->command,
-                    "interrupted after %" PRIu64 " of %" PRIu64
-                    " points; the same command continues after the last row of '%s'",
-                    all - pending, all, sweep->path);
-        else
-            cli_bad(sweep->command,
-                    "interrupted after %" PRIu64 " of %" PRIu64
-                    " points; with -o FILE.csv rows are kept, and the same command continues after the last one",
-                    all - pending, all);
-    }
-    _exit(128 + signal);
-}
-
-/* Blocks the signals in all threads and starts the thread that waits for them. */
-static void watch_signals(cli_sweep_t *sweep)
-{
-    pthread_t thread;
-    sigset_t set = interruptions();
-    pthread_sigmask(SIG_BLOCK, &set, NULL);
-    if (pthread_create(&thread, NULL, end_when_interrupted, sweep) == 0)
-        pthread_detach(thread);
-    else
-        pthread_sigmask(SIG_UNBLOCK, &set, NULL);
-}
-
-/* ---- Running ----------------------------------------------------------------------------------------------------- */
-
-typedef struct chunk {
-    cli_sweep_t *sweep;
-    cli_sweep_result_t *kept; /* results for a table, which is printed in the order of the grid; otherwise NULL */
-} chunk_t;
-
-static int done(void *context, size_t i, const cli_sweep_result_t *result)
-{
-    chunk_t *chunk = context;
-    cli_progress_step(&chunk->sweep->progress, result->share);
-    if (!chunk->kept)
-        return cli_sweep_add(chunk->sweep, result);
-    chunk->kept[i] = *result;
-    return TRV_OK;
-}
-
-static int run(cli_sweep_t *sweep)
-{
-    chunk_t chunk = {.sweep = sweep};
-    uint64_t *index = malloc(CHUNK * sizeof *index);
-    size_t points;
-    if (sweep->format == CLI_FORMAT_TABLE)
-        chunk.kept = malloc(CHUNK * sizeof *chunk.kept);
-    int rc = index && (chunk.kept || sweep->format != CLI_FORMAT_TABLE) ? TRV_OK : trv_fail_memory();
-    while (!rc && (points = cli_sweep_take(sweep, index, CHUNK, 1)) > 0) {
-        rc = cli_sweep_simulate(&sweep->grid, index, points, sweep->workers, done, &chunk);
-        for (size_t i = 0; chunk.kept && i < points && !rc; i++)
-            rc = cli_sweep_add(sweep, &chunk.kept[i]);
-    }
-    free(chunk.kept);
-    free(index);
-    return rc;
-}
-
-int cli_sweep(int argc, char **argv)
-{
-    static cli_sweep_t sweep;
-    const char *mpi = cli_launcher();
-    if (mpi)
-        return cli_hand_over(mpi, argv);
-    int code = cli_sweep_begin(&sweep, argc, argv), rc = TRV_OK;
-    if (code == 0) {
-        watch_signals(&sweep);
-        rc = run(&sweep);
-        pthread_mutex_lock(&sweep.lock); /* from here on no interruption */
-    }
-    int end = cli_sweep_end(&sweep, rc);
-    return code == 1 ? CLI_OK : code ? code : end;
-}
+int cli_sweep(int argc, char **argv) { return cli_python_sweep(&cli_sweep_command, argc, argv); }

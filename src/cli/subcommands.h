@@ -25,10 +25,10 @@ int cli_run(int argc, char **argv);
 int cli_launch(int argc, char **argv);
 int cli_testbed(int argc, char **argv);
 
-/* The command lines of the subcommands. That of sweep is in cli/sweep/sweep.h; those of bench, topology and tune are
- * in cli/shared, because other programs read them, too. */
+/* The command lines of the subcommands. Those of bench, topology and tune are in cli/shared, because other programs
+ * read them, too. */
 extern const cli_command_t cli_list_command, cli_plan_command, cli_verify_command, cli_cost_command,
-    cli_simulate_command, cli_figures_command, cli_export_command, cli_explore_command, cli_info_command,
-    cli_run_command, cli_launch_command, cli_testbed_command, cli_search_command;
+    cli_simulate_command, cli_sweep_command, cli_figures_command, cli_export_command, cli_explore_command,
+    cli_info_command, cli_run_command, cli_launch_command, cli_testbed_command, cli_search_command;
 
 #endif

@@ -3,7 +3,6 @@
  * package draws (trivance.figures.testbed).
  */
 #include <math.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 #include "cli/shared/output.h"
 #include "cli/shared/tool.h"
 #include "cli/host/mpi_start.h"
-#include "cli/host/python.h"
+#include "cli/shared/python.h"
 #include "base/error.h"
 #include "base/text/parse.h"
 #include "cli/shared/table.h"
@@ -334,13 +333,13 @@ int cli_bench_write_csv(const cli_bench_job_t *job, int jobs, const char *path)
 
 int cli_bench_draw(const char *path)
 {
-    const char *python = cli_find_python();
-    char *const word[] = {(char *)(size_t)python, "-m", "trivance.figures.testbed", (char *)(size_t)path, NULL};
-    pid_t child;
+    char *const word[] = {(char *)(size_t)path};
     int status = 0;
-    if (!python)
-        return TRV_OK;
-    if (posix_spawnp(&child, python, NULL, NULL, word, environ) != 0 || waitpid(child, &status, 0) < 0 || status != 0)
+    fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0)
+        _exit(cli_python("testbed bench", "trivance.figures.testbed", true, word, 1));
+    if (child < 0 || waitpid(child, &status, 0) < 0 || !WIFEXITED(status) || WEXITSTATUS(status) == 1)
         return trv_fail(TRV_ERR_ARGUMENT, "python3 could not draw '%.200s'", path);
-    return TRV_OK;
+    return TRV_OK; /* also without the packages, which has been reported */
 }

@@ -48,11 +48,9 @@ both() {
     "$trivance" "$@" >> "$file" 2> errors
     [ $? = 2 ] && [ "$(cat "$file")" = kept ] && grep -q "stdout is redirected to the file '$file'" errors || fault "stdout and $file: $(cat errors)"
 }
-both both.csv sweep --torus=9 -a ring -b 1K -o both.csv
 both trace.json simulate 9 -a ring -b 1K --trace=trace.json
 both both.svg plan 3 --format=svg -o both.svg
 "$trivance" simulate 9 -a ring -b 1K --trace=/dev/stdout > trace.json 2> errors && fault "a trace on stdout"
-"$trivance" sweep --torus=9 -a ring -b 1K -o sweep.csv > summary 2> errors && [ "$(wc -l < sweep.csv)" = 2 ] || fault "a sweep: $(cat errors)"
 
 # In a folder in which no file can be created, the existing file cannot be replaced, so it stays unchanged.
 if [ "$(id -u)" = 0 ] && command -v runuser > /dev/null; then

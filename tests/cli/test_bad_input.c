@@ -78,7 +78,6 @@ static void test_bad_input(void **state)
         {"verify --schedule=/dev/zero", "the file '/dev/zero' is a device; expected a regular file or a pipe"},
         {"simulate 9 --goal=/dev/zero", "the file '/dev/zero' is a device; expected a regular file or a pipe"},
         {"simulate 9 --network=/dev/zero", "the file '/dev/zero' is a device; expected a regular file or a pipe"},
-        {"sweep /dev/zero", "the file '/dev/zero' is a device; expected a regular file or a pipe"},
         {"topology /dev/zero", "the file '/dev/zero' is a device; expected a regular file or a pipe"},
         {"run --rules-file=/dev/zero -- true", "the file '/dev/zero' is a device; expected a regular file or a pipe"},
         {"plan 9 -f pdf", "no format 'pdf'"},

@@ -205,34 +205,11 @@ static void test_export(void **state)
     tool_clear(&tool);
 }
 
-static void test_sweep(void **state)
+static void test_lines(void **state)
 {
     (void)state;
     expect("simulate 9 -a all -b 1K --cut=3:+0", 0, "\nline-l ");
     expect_without("simulate 9 -a all -b 1K", "\nline-l ");
-    json_t *all = tool_json("sweep --torus=9 -b 1K --cut=none,3:+0 -f json"), *each;
-    size_t n, lines = 0;
-    json_array_foreach(all, n, each)
-        lines += strcmp(json_string_value(json_object_get(each, "chosen_for")), "line-l") == 0;
-    assert_int_equal(lines, 1); /* only on the ring with the cut */
-    json_decref(all);
-    json_t *rows = tool_json("sweep --torus=9,9m -a trivance-b -b 1K --cut=none,3:+0 --model=fifo -f json"), *row;
-    double line_ns = 0, cut_ns = 1;
-    size_t i, errors = 0;
-    assert_int_equal(json_array_size(rows), 4);
-    json_array_foreach(rows, i, row)
-    {
-        const char *error = json_string_value(json_object_get(row, "error"));
-        const bool line = strcmp(json_string_value(json_object_get(row, "torus")), "9m") == 0;
-        const bool cut = strcmp(json_string_value(json_object_get(row, "cut")), "none") != 0;
-        assert_int_equal(line && cut, error != NULL);
-        errors += error && strstr(error, "leave no route between the nodes");
-        if (line != cut)
-            *(line ? &line_ns : &cut_ns) = json_real_value(json_object_get(row, "time_ns"));
-    }
-    assert_int_equal(errors, 1);
-    assert_float_equal(line_ns, cut_ns, 0);
-    json_decref(rows);
 }
 
 /* ---- Plans and limits -------------------------------------------------------------------------------------------- */
@@ -405,12 +382,6 @@ static void test_routes(void **state)
     snprintf(plan, sizeof plan, "simulate 9 -a planned %s --routes=fixed", line);
     assert_true(time_of(fixed) > 2 * time_of(chosen));
     assert_true(time_of(plan) < time_of(fixed) / 1.5);
-    expect("sweep --torus=9 -a hybrid:1@10 --slow-link=0:+0:10x -b 8K --bandwidth=50Mb/s --model=fifo -f csv "
-           "--routes=chosen",
-           0, ",9300320.880,");
-    expect("sweep --torus=9 -a hybrid:1@10 --slow-link=0:+0:10x -b 8K --bandwidth=50Mb/s --model=fifo -f csv "
-           "--routes=fixed,chosen",
-           0, ",chosen,9300320.880,");
     expect("simulate 9 -a ring -b 1K --routes=fixed", 0, ", routes fixed");
     expect_without("simulate 9 -a ring -b 1K", "routes");
     expect("verify 8 -a all --routes=fixed", 0, "exhaustive");
@@ -469,8 +440,6 @@ static void test_no_forwarding(void **state)
     expect("plan 9 --no-forwarding -b 1K", 0, "neighbour on a ring of 9 without forwarding: AllReduce");
     expect("plan 3x3 --no-forwarding -b 1K -f svg", 0, "the torus 3x3 without forwarding");
     expect("simulate 9 -a neighbour -b 1K --no-forwarding", 0, ", no forwarding");
-    expect("sweep --torus=9 -a neighbour,trivance-l -b 1K --no-forwarding -f csv", 0, "does not forward");
-    expect("sweep --torus=9 -a trivance-l -b 1K --no-forwarding=yes,no -f csv", 0, ",no,4411");
     expect("plan 9 --no-forwarding=no -b 1K", 0, "trivance-l on a ring of 9: AllReduce");
     tool_expect_error("plan 9 --no-forwarding=maybe",
                       "--no-forwarding: 'maybe' is neither no nor yes; for example yes");
@@ -512,7 +481,7 @@ int main(void)
         cmocka_unit_test(test_bad_links),     cmocka_unit_test(test_many_links),
         cmocka_unit_test(test_cut),           cmocka_unit_test(test_verify),
         cmocka_unit_test(test_cost),          cmocka_unit_test(test_export),
-        cmocka_unit_test(test_sweep),         cmocka_unit_test(test_why),
+        cmocka_unit_test(test_lines),         cmocka_unit_test(test_why),
         cmocka_unit_test(test_limit),         cmocka_unit_test(test_file),
         cmocka_unit_test(test_bad_file),      cmocka_unit_test(test_avoided_links),
         cmocka_unit_test(test_routes),        cmocka_unit_test(test_shared_paths),

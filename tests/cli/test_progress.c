@@ -2,12 +2,15 @@
  * Progress of long operations: spans, callbacks that cancel the work, and SIGINT while a progress bar is shown.
  */
 #include <setjmp.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -168,11 +171,45 @@ static void test_interrupt(void **state)
     assert_true(now.sa_handler == SIG_DFL);
 }
 
+/* On a pseudo-terminal, after the first two seconds, in which nothing is shown. */
+static void test_bar(void **state)
+{
+    cli_progress_t progress;
+    char text[4096] = "";
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY), saved = dup(STDERR_FILENO);
+    (void)state;
+    assert_true(terminal >= 0 && saved >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+    int slave = open(ptsname(terminal), O_RDWR | O_NOCTTY);
+    assert_true(slave >= 0);
+    setenv("TERM", "xterm", 1);
+    unsetenv("NO_COLOR");
+    dup2(slave, STDERR_FILENO);
+    const trv_span_t all = cli_progress_begin(&progress, "half done", 10);
+    cli_progress_step(&progress, 4);
+    nanosleep(&(struct timespec){2, 100000000}, NULL);
+    assert_int_equal(trv_span_report(all, 0.5), TRV_OK);
+    cli_progress_end(&progress);
+    cli_progress_step(&progress, 5); /* too late, but harmless */
+    dup2(saved, STDERR_FILENO);
+    close(slave);
+    size_t length = 0;
+    ssize_t more;
+    while (length < sizeof text - 1 && (more = read(terminal, text + length, sizeof text - 1 - length)) > 0)
+        length += (size_t)more;
+    close(terminal);
+    close(saved);
+    assert_true(length > 0);
+    assert_non_null(strstr(text, "half done [####################....................]  50 %, "));
+    assert_non_null(strstr(text, " s left"));
+    assert_string_equal(text + length - 4, "\r\033[K");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spans),     cmocka_unit_test(test_planner),  cmocka_unit_test(test_nodes),
-        cmocka_unit_test(test_simulator), cmocka_unit_test(test_searches), cmocka_unit_test(test_interrupt),
+        cmocka_unit_test(test_simulator), cmocka_unit_test(test_searches), cmocka_unit_test(test_bar),
+        cmocka_unit_test(test_interrupt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

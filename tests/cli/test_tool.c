@@ -163,11 +163,6 @@ static void test_keys(void **state)
                 "transmission_part_ns,wins_alpha,alpha_ns,wins_bandwidth,bandwidth_bps,wins_link_latency,"
                 "link_latency_ns,limit_ns,limit_from,limit_ratio,reference_ns",
                 "trivance-plan.1");
-    expect_keys("sweep --torus=9 -a ring -b 8 --limit --format=json",
-                "torus,algorithm,bytes,model,delivery,bandwidth_bps,nic_bandwidth_bps,alpha_ns,link_latency_ns,"
-                "host_latency_ns,router_in_ns,router_out_ns,packet,time_ns,packet_hops,wall_s,limit_ns,limit_from,"
-                "limit_ratio,reference_ns,chosen_for,error",
-                "trivance-sweep.1");
     expect_keys("simulate 9 3x3 -b 8 --compare --format=json",
                 "torus,collective,algorithm,chosen_for,model,delivery,bandwidth_bps,nic_bandwidth_bps,alpha_ns,"
                 "link_latency_ns,host_latency_ns,router_in_ns,router_out_ns,packet,bytes,time_ns,"

@@ -1,19 +1,21 @@
-"""The plots of `trivance simulate`, `sweep` and `plan --all-sizes` with --plot: completion time over size, as an SVG file.
-
-``python3 -m trivance.figures.curves`` writes it to stdout and reads a JSON object from stdin: ``title``; ``curves``, a
-list of objects with ``name``, ``bytes`` and ``ns``, of which a value of null is left out; and ``limit``, an object with
-``bytes`` and ``ns``.
-"""
-import json
-import sys
+"""The picture of a comparison: completion time over size, as an SVG file (`Comparison.savefig`, and --plot of the tool)."""
+import contextlib
+import math
+import os
+import stat
+from collections.abc import Iterator
 from typing import Any, TextIO
 
+import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator  # type: ignore[import]
 
+from .. import _library as L
 from .._theme import colours
-from ..simulation import _colour
+from ..network import Network
+from ..simulation import Comparison, _colour
 from .draw import INK, MARKERS, MUTED, axes_of
 from .measures import exactly
+from .write import output
 
 
 def _time_text(ns: float, _: Any = None) -> str:
@@ -32,8 +34,45 @@ def _size_ticks(sizes: list[int]) -> list[int]:
     return [1 << power for power in range(first, last + 1, (last - first) // 8 + 1)] or sizes[:1]
 
 
+def _shape(network: Network) -> str:
+    """"a ring of 9", "the torus 4x4", … as the tool says."""
+    torus, cut = network.torus, any(factor == math.inf for _, _, factor in network.links)
+    more = "" if network.options["forwarding"] else " without forwarding"
+    if len(torus.dims) == 1:
+        return f"a {'line' if torus.lines else 'ring'} of {torus.size}{' with a cut' if cut else ''}{more}"
+    linked = tuple(d for d, size in enumerate(torus.dims) if size > 1)
+    noun = "network" if cut or torus.lines and torus.lines != linked else "mesh" if torus.lines else "torus"
+    return f"the {noun} {torus}{more}"
+
+
+def title_of(comparison: Comparison) -> str:
+    """"AllReduce on the torus 8x8: fifo, 800 Gb/s, alpha 1.5 us"."""
+    network = comparison.network
+    options, links = network._options, len(network.links)
+    slow = f", {links} slow or cut link{'' if links == 1 else 's'}" if links else ""
+    return (f"{L.TITLES[L.collective_code(comparison.collective)]} on {_shape(network)}: {network.options['model']}, "
+            f"{options.bandwidth_bps / 1e9:g} Gb/s, alpha {options.alpha_ns / 1e3:g} us{slow}")
+
+
+def data_of(comparison: Comparison) -> dict[str, Any]:
+    """What `draw` takes."""
+    curves = []
+    for name in comparison.algorithms:
+        rows = comparison[name]
+        rows = rows[~np.isnan(rows["time"])]
+        if len(rows):
+            curves.append({"name": name, "bytes": rows["bytes"].tolist(), "ns": (rows["time"] * 1e9).tolist()})
+    rows = np.sort(comparison.table[["bytes", "limit"]][:len(comparison.sizes)])
+    return {"title": title_of(comparison), "curves": curves,
+            "limit": {"bytes": rows["bytes"].tolist(), "ns": (rows["limit"] * 1e9).tolist()}}
+
+
 def draw(data: dict[str, Any], stream: TextIO) -> None:
-    """Draws the curves, and the limit as a dashed line below them."""
+    """Draws the curves, and the limit as a dashed line below them.
+
+    `data` has a ``title``; ``curves``, a list of dictionaries with ``name``, ``bytes`` and ``ns``, of which None is left out;
+    and ``limit``, a dictionary with ``bytes`` and ``ns``.
+    """
     used = [_colour(curve["name"]) for curve in data["curves"]]
     spare = [colour for colour in colours("c")[1:] if colour not in used]  # the first one is that of plans
     every = sorted({size for curve in (*data["curves"], data["limit"]) for size in curve["bytes"]})
@@ -62,11 +101,39 @@ def draw(data: dict[str, Any], stream: TextIO) -> None:
         axes.set_ylabel("completion time")
 
 
-def main() -> None:
-    """Draws the curves on stdin to stdout."""
-    sys.stdout.reconfigure(encoding="utf-8")  # type: ignore[attr-defined]
-    draw(json.load(sys.stdin), sys.stdout)
+# ---- The file --------------------------------------------------------------------------------------------------------
+
+@contextlib.contextmanager
+def _written(path: str) -> Iterator[TextIO]:
+    """A stream of the file, which appears when it is complete; a device or pipe is written directly."""
+    if not path.endswith(".svg"):
+        raise L.ArgumentError(f"the name '{path[:200]}' must end in .svg, for example times.svg")
+    real = os.path.realpath(path)
+    try:
+        mode = os.stat(real).st_mode if os.path.exists(real) else None
+        if mode is not None and stat.S_ISREG(mode) and not (mode & 0o222 and os.access(real, os.W_OK)):
+            raise PermissionError(0, "it is read-only")
+        if mode is not None and not stat.S_ISREG(mode):
+            with open(real, "w", encoding="utf-8") as stream:
+                yield stream
+        else:
+            with output(real) as stream:
+                yield stream
+    except OSError as error:
+        raise L.ArgumentError(f"the file '{path[:200]}' cannot be written: {error.strerror}") from None
 
 
-if __name__ == "__main__":
-    main()
+class _Discarded(Exception):
+    """Ends the writing of a file, which does not appear."""
+
+
+def check(path: str) -> None:
+    """Checks that a file can be written."""
+    with contextlib.suppress(_Discarded), _written(path):
+        raise _Discarded
+
+
+def save(comparison: Comparison, path: str) -> None:
+    """See `Comparison.savefig`."""
+    with _written(path) as stream:
+        draw(data_of(comparison), stream)

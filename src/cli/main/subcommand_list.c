@@ -4,7 +4,6 @@
 #include "cli/main/subcommand_list.h"
 
 #include "cli/subcommands.h"
-#include "cli/sweep/sweep.h"
 #include "cli/shared/bench_command.h"
 #include "cli/shared/topology_command.h"
 #include "cli/shared/tune_command.h"

@@ -1,6 +1,6 @@
 /*
  * trivance-mpi: the program that the tool executes under an MPI launcher, built once per MPI. Its subcommands are
- * bench, sweep, topology and tune.
+ * bench, topology and tune.
  */
 #include <stdio.h>
 #include <string.h>
@@ -8,12 +8,11 @@
 #include "cli/shared/tool.h"
 #include "cli/mpi/bench.h"
 #include "cli/mpi/dump.h"
-#include "cli/mpi/mpi_sweep.h"
 #include "cli/mpi/tune.h"
 
 static int command_error(int rank, const char *command)
 {
-    static const char commands[] = "expected bench, sweep, topology or tune (trivance-mpi bench --help)";
+    static const char commands[] = "expected bench, topology or tune (trivance-mpi bench --help)";
     if (rank == 0 && command)
         fprintf(stderr, "trivance-mpi: there is no command '%.40s'; %s\n", command, commands);
     else if (rank == 0)
@@ -24,16 +23,13 @@ static int command_error(int rank, const char *command)
 int main(int argc, char **argv)
 {
     const char *command = argc > 1 ? argv[1] : NULL;
-    bool sweep = command && strcmp(command, "sweep") == 0;
     for (int i = 2; i < argc && strcmp(command, "bench") == 0; i++)
         if (strstr(argv[i], CALL_LIBRARY ":")) /* before the library reads the environment */
             call_library_prepare();
     int rank = 0, threads = 0, result;
-    PMPI_Init_thread(&argc, &argv, sweep ? MPI_THREAD_SERIALIZED : MPI_THREAD_SINGLE, &threads);
+    PMPI_Init_thread(&argc, &argv, MPI_THREAD_SINGLE, &threads);
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (sweep) {
-        result = sweep_main(argc - 1, argv + 1, threads);
-    } else if (command && strcmp(command, "bench") == 0) {
+    if (command && strcmp(command, "bench") == 0) {
         result = bench_main(argc - 1, argv + 1);
     } else if (command && strcmp(command, "topology") == 0) {
         result = dump_main(argc - 1, argv + 1);

@@ -7,7 +7,6 @@
 
 #include "cli/subcommands.h"
 #include "cli/shared/output.h"
-#include "cli/shared/plot.h"
 #include "cli/shared/progress.h"
 #include "cli/shared/tool.h"
 #include "cli/shared/input.h"
@@ -30,7 +29,6 @@ enum {
     OPTION_WHY,
     OPTION_NODES,
     OPTION_LIMIT,
-    OPTION_PLOT,
     OPTION_CONSISTENT,
     OPTION_IDEMPOTENT,
     OPTION_MEMORY,
@@ -68,7 +66,6 @@ static const cli_option_t option[] =
      {"nodes", OPTION_NODES, "LIST",
       "print the best plans for a job on these nodes only (0-9,16-25,32-40), and the order of its ranks on them", NULL},
      {"limit", OPTION_LIMIT, NULL, CLI_LIMIT_HELP, NULL},
-     {"plot", OPTION_PLOT, "FILE", CLI_PLOT_HELP, "FILE"},
      {"format", 'f', "F",
       "text (default), svg (a picture) or json (the format trivance-schedule-1); of --all-sizes, --why and --nodes "
       "table, json or csv",
@@ -87,8 +84,7 @@ static const cli_option_t option[] =
 
 static const cli_mode_t mode[] = {
     {"nodes", "--nodes selects plans for some nodes of a torus", PLANNER_READS " bytes", "8x8 --nodes=0-9"},
-    {"all-sizes", "--all-sizes selects the plans for all sizes on a torus", PLANNER_READS " limit plot",
-     "8x8 --all-sizes"},
+    {"all-sizes", "--all-sizes selects the plans for all sizes on a torus", PLANNER_READS " limit", "8x8 --all-sizes"},
     {"why", "--why explains the plan for one size on a torus", PLANNER_READS " bytes limit", "8x8 --why --bytes=1K"},
     {"schedule", CLI_FILE_ABOUT, SHOWN_READS " unchecked", "--schedule=nine.json"},
     {NULL, NULL, SHOWN_READS " TORUS algorithm chain collective root consistent idempotent memory messages-per-port",
@@ -116,7 +112,7 @@ const cli_command_t cli_plan_command = {
                 "trivance plan 9x9 --algorithm=trivance-b --format=svg -o plan.svg\n"
                 "trivance plan 8 --algorithm=swing-b --rank=3\n"
                 "trivance plan 4x4 --chain=1.0/0.1/-1.0_2.1/0.2/2.-1\n"
-                "trivance plan 16x16 --all-sizes --bandwidth=200Gb/s --plot=plans.svg\n"
+                "trivance plan 16x16 --all-sizes --bandwidth=200Gb/s\n"
                 "trivance plan 8x8 --bytes=128K --why --consistent\n"
                 "trivance plan 16x16 --nodes=0-9,16-25,32-40 --bytes=32\n"
                 "trivance plan 8x8 --collective=broadcast --root=3 --bytes=1M --limit\n",
@@ -125,7 +121,7 @@ const cli_command_t cli_plan_command = {
 typedef enum plan_format { TEXT, SVG, JSON } plan_format_t;
 
 typedef struct options {
-    const char *plot, *nodes, *command, *schedule, *output, *rank, *stream, *format_name, *chain;
+    const char *nodes, *command, *schedule, *output, *rank, *stream, *format_name, *chain;
     bool all_sizes, why, limit, named, unchecked;
     cli_selection_t selection;
     trv_collective_t collective;
@@ -333,7 +329,6 @@ static int plan_query(const options_t *options)
                               .network = options->network,
                               .constraints = options->constraints,
                               .limit = options->limit,
-                              .plot = options->plot,
                               .output = options->output};
     int rc = options->format_name ? cli_parse_format(options->format_name, &query.format) : TRV_OK;
     rc = rc ? trv_fail(rc, "--format: %s", trv_last_error()) : cli_network_finish(&query.network, &query.torus);
@@ -341,8 +336,6 @@ static int plan_query(const options_t *options)
         rc = TRV_OK; /* cut links divide the network: some of its nodes may still be planned */
     if (!rc && !options->all_sizes)
         query.bytes = options->bytes ? options->bytes : DEFAULT_BYTES;
-    if (!rc && options->plot)
-        rc = cli_plot_check(options->plot, options->output);
     if (rc)
         return rc;
     if (options->nodes || !(options->all_sizes || options->why))
@@ -430,7 +423,6 @@ static int read_option(void *context, int key)
     case OPTION_WHY: options->why = true; return TRV_OK;
     case OPTION_NODES: options->nodes = optarg; return TRV_OK;
     case OPTION_LIMIT: options->limit = true; return TRV_OK;
-    case OPTION_PLOT: options->plot = optarg; return TRV_OK;
     case 'f': options->format_name = optarg; return TRV_OK;
     case 'o': options->output = optarg; return TRV_OK;
     default: return read_constraint(options, key);

@@ -17,7 +17,6 @@ typedef struct cli_plan_query {
     int root;
     uint64_t bytes;        /* size of the vector, for --why and --nodes */
     bool limit;            /* --limit */
-    const char *plot;      /* --plot, or NULL */
     cli_network_t network; /* completed for the torus (cli_network_finish) */
     trv_planner_constraints_t constraints;
     cli_format_t format;

@@ -13,7 +13,6 @@
 #include "cli/shared/output.h"
 #include "cli/shared/tool.h"
 #include "base/text/parse.h"
-#include "cli/shared/plot.h"
 #include "cli/shared/progress.h"
 #include "cli/shared/select.h"
 #include "base/error.h"
@@ -43,7 +42,6 @@ typedef struct sizes {
     trv_span_t span; /* the part of the progress bar for the current work */
     int ranges;
     range_t range[OCTAVES * PARTS + 1];
-    double time_ns[OCTAVES + 1]; /* of the plans for powers of two */
 } sizes_t;
 
 /* ---- Ranges ------------------------------------------------------------------------------------------------------ */
@@ -93,11 +91,9 @@ static int ranges_find(sizes_t *sizes)
     if (rc)
         return rc;
     range_begin(sizes, BYTES_MIN, &low);
-    sizes->time_ns[0] = low.time_ns;
     for (uint64_t bytes = BYTES_MIN; bytes < BYTES_MAX && !rc; bytes *= 2) {
-        sizes->span = trv_span(all, (double)octave / OCTAVES, 1.0 / OCTAVES);
+        sizes->span = trv_span(all, (double)octave++ / OCTAVES, 1.0 / OCTAVES);
         rc = choose_at(sizes, 2 * bytes, &high);
-        sizes->time_ns[++octave] = rc ? NAN : high.time_ns;
         if (!rc)
             rc = ranges_refine(sizes, bytes, &low, 2 * bytes, &high, bytes / PARTS);
         low = high;
@@ -311,31 +307,6 @@ static int print_rows(const sizes_t *sizes, FILE *out)
     return cli_table_end(&table);
 }
 
-/* Draws the times of the plans and of families, and the limit. */
-static int draw_plot(const sizes_t *sizes)
-{
-    const cli_plan_query_t *query = sizes->query;
-    const trv_simulate_options_t *network = &query->network.options;
-    cli_selection_t families = {0};
-    cli_plot_t plot = {0};
-    cli_plot_begin(&plot, &query->torus, query->collective, network);
-    int rc = list_families(sizes, CLI_COLUMNS_MAX, &families);
-    for (int i = 0; i <= OCTAVES && !rc; i++) {
-        cli_plot_add(&plot, "planned", BYTES_MIN << i, sizes->time_ns[i]);
-        rc = cli_plot_add_limit(&plot, &query->torus, query->collective, query->root, network, BYTES_MIN << i);
-    }
-    for (int f = 0; f < families.choices && !rc; f++)
-        for (int r = 0; r < sizes->ranges; r++) {
-            const range_t *range = &sizes->range[r];
-            cli_plot_add(&plot, families.choice[f].label, range->at,
-                         range_gain(range, &families.choice[f]) * range->choice.time_ns);
-        }
-    if (!rc)
-        rc = cli_plot_draw(query->plot, &plot);
-    cli_plot_clear(&plot);
-    return rc;
-}
-
 int cli_plan_sizes(const cli_plan_query_t *query)
 {
     cli_output_t output;
@@ -363,8 +334,6 @@ int cli_plan_sizes(const cli_plan_query_t *query)
         rc = query->format == CLI_FORMAT_TABLE ? print_text(sizes, output.stream) : print_rows(sizes, output.stream);
         rc = cli_output_end(&output, rc);
     }
-    if (!rc && query->plot)
-        rc = draw_plot(sizes);
     free(sizes);
     return rc;
 }

@@ -79,7 +79,7 @@ static const struct renamed {
     const char *before, *now;
 } renamed[] = {{"narrow", "shared-paths"}};
 
-const char *cli_option_renamed(const char *name)
+static const char *option_renamed(const char *name)
 {
     for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++)
         if (strcmp(renamed[i].before, name) == 0)
@@ -105,7 +105,7 @@ static void report_unknown(const char *command, const char *text, const parser_t
     bare[strcspn(bare, "=")] = '\0';
     const bool is_name = strncmp(text, "--", 2) == 0;
     const char *nearest = is_name ? trv_nearest(bare + 2, name, parser->names) : NULL;
-    const char *now = is_name ? cli_option_renamed(bare + 2) : NULL;
+    const char *now = is_name ? option_renamed(bare + 2) : NULL;
     if (now && parser_has(parser, now))
         cli_bad(command, "the option %.40s is now called --%s", bare, now);
     else if (nearest)

@@ -58,9 +58,6 @@ typedef struct cli_command {
 int cli_read_options(const cli_command_t *command, int argc, char **argv, int (*read)(void *options, int key),
                      void *options);
 
-/* The present name of an option that had another name in an earlier version; NULL if it had none. Without dashes. */
-const char *cli_option_renamed(const char *name);
-
 /* Reads the options of a command that accepts only --format and --help. Returns as cli_read_options. */
 int cli_read_format_option(const cli_command_t *command, int argc, char **argv, cli_format_t *format);
 

@@ -6,7 +6,6 @@
 #include <math.h>
 
 #include "base/error.h"
-#include "cli/shared/plot.h"
 #include "schedule/collective.h"
 #include "torus/torus.h"
 
@@ -120,26 +119,6 @@ static void add_row(const cli_simulate_t *job, const cli_group_t *group, int lin
     if (job->network.links.count > 0)
         cli_cell_text(table, cli_links_format(&job->network.links, "", slow));
     cli_row_end(table);
-}
-
-int cli_simulate_plot(const cli_simulate_t *job, const cli_outcome_t *outcome)
-{
-    const cli_group_t *group = &outcome->group[0];
-    cli_plot_t plot = {0};
-    int rc = TRV_OK;
-    cli_plot_begin(&plot, &group->torus, group->collective, &job->network.options);
-    for (int line = 0; line < group->lines; line++)
-        for (int size = 0; size < group->sizes; size++) {
-            const cli_point_t *point = &group->point[line * group->sizes + size];
-            cli_plot_add(&plot, point->choice->label, point->bytes, point->rc ? NAN : point->time_ns);
-        }
-    for (int size = 0; size < group->sizes && !rc; size++)
-        rc = cli_plot_add_limit(&plot, &group->torus, group->collective, group->root, &group->point[size].options,
-                                group->point[size].bytes);
-    if (!rc)
-        rc = cli_plot_draw(job->plot, &plot);
-    cli_plot_clear(&plot);
-    return rc;
 }
 
 int cli_simulate_rows(const cli_simulate_t *job, const cli_outcome_t *outcome)

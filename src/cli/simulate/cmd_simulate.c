@@ -6,7 +6,7 @@
 
 #include "cli/subcommands.h"
 #include "cli/shared/output.h"
-#include "cli/shared/plot.h"
+#include "cli/shared/python.h"
 #include "cli/shared/tool.h"
 #include "base/text/parse.h"
 #include "cli/simulate/simulate.h"
@@ -66,15 +66,17 @@ static const cli_option_t option[] =
       "write the steps and packets of one algorithm and size, on up to 64 ranks, for ui.perfetto.dev or "
       "chrome://tracing",
       "FILE"},
-     {"plot", OPTION_PLOT, "FILE", CLI_PLOT_HELP, "FILE"},
+     {"plot", OPTION_PLOT, "FILE", CLI_PLOT_HELP "; prints rows of `trivance sweep`", "FILE"},
      {"full", OPTION_FULL, NULL,
       "simulate every rank, even where symmetry lets a few represent all; the times are the same", NULL},
      {"format", 'f', "F", "table (default), json or csv: one row per torus, algorithm and size", "table json csv"},
      CLI_OPTIONS_END};
 
-#define SIMULATED_READS "bytes compare limit ranking links trace plot full format MORE"
+#define SIMULATED_READS "bytes compare limit ranking links trace full format MORE"
 
 static const cli_mode_t mode[] = {
+    {"plot", "--plot draws the times of algorithms over the size, and prints them as `trivance sweep` does",
+     "TORUS algorithm collective root bytes limit format MORE", "8x8 --bytes=1K:64M --plot=times.svg"},
     {"goal", "a GOAL program has its own sizes and no steps", "TORUS links full format MORE", "3x3 --goal=FILE"},
     {"schedule", CLI_FILE_ABOUT, SIMULATED_READS " unchecked", "--schedule=nine.json"},
     {NULL, NULL, SIMULATED_READS " TORUS algorithm collective root", "8x8"},
@@ -156,8 +158,7 @@ static const char *check_values(const cli_simulate_t *job)
         return "--ranking prints a table; for --format=json or csv use --limit, which adds the column limit_ratio";
     if (job->ranking && job->sizes > CLI_RANKING_SIZES_MAX)
         return "--ranking shows up to 8 sizes side by side, for example --bytes=1K,64K,4M";
-    if (job->plot &&
-        (job->tori.count > 1 || job->sizes == 1 || (!job->sizes && (job->schedule || job->links || job->trace))))
+    if (job->plot && (job->tori.count > 1 || job->sizes == 1))
         return "--plot draws the times of one torus over several sizes, for example "
                "`trivance simulate 8x8 --bytes=1K:64M --plot=times.svg`";
     if (job->trace && (job->tori.count > 1 || job->sizes > 1 || (!job->schedule && !job->selection.single)))
@@ -189,8 +190,6 @@ static int simulate(cli_simulate_t *job)
         warn(job);
     if (!rc)
         rc = job->format == CLI_FORMAT_TABLE ? cli_simulate_text(job, &outcome) : cli_simulate_rows(job, &outcome);
-    if (!rc && job->plot)
-        rc = cli_simulate_plot(job, &outcome);
     cli_outcome_clear(&outcome);
     return cli_finish(job->command, cli_memory_for(rc, "the packets of all ranks that are simulated"));
 }
@@ -218,7 +217,7 @@ int cli_simulate(int argc, char **argv)
     if (!rc && !job.sizes && !job.schedule)
         rc = read_bytes(&job, job.links || job.trace ? DETAIL_SIZE : DEFAULT_SIZES);
     if (!rc && job.plot)
-        rc = cli_plot_check(job.plot, NULL);
+        return cli_python_sweep(&cli_simulate_command, argc, argv);
     if (job.goal && !options.given.alpha)
         job.network.options.alpha_ns = 0;
     return rc ? cli_bad_last(argv[0]) : simulate(&job);

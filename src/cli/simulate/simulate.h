@@ -78,8 +78,6 @@ double cli_group_vs_trivance(const cli_group_t *group, int line, int size);
 int cli_simulate_ranking(const cli_group_t *group);
 
 int cli_simulate_text(const cli_simulate_t *job, const cli_outcome_t *outcome);
-/* Draws the times of the only torus into job->plot. */
-int cli_simulate_plot(const cli_simulate_t *job, const cli_outcome_t *outcome);
 int cli_simulate_rows(const cli_simulate_t *job, const cli_outcome_t *outcome);
 
 #endif
