@@ -1,7 +1,6 @@
 /*
  * The list of points, their candidates' names, and their rows.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +9,6 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "compare/point.h"
-#include "planner/ranking.h"
 
 static const char PLANNED[] = "planned";
 
@@ -35,35 +33,27 @@ static bool is_algorithm(const char *text)
     return false;
 }
 
-static bool is_member(const trv_algorithm_t *algorithm, const char *family, bool any)
+static bool is_member(const trv_algorithm_t *algorithm, const char *family)
 {
-    return strcmp(trv_algorithm_family(algorithm), family) == 0 &&
-           (any || trv_algorithm_exactness(algorithm) == TRV_EXACT);
-}
-
-/* Whether schedules that only cover are accepted. */
-static bool accepts_covers(const trv_point_t *point)
-{
-    const trv_planner_t *planner = point->asked.planner;
-    return planner ? planner->constraints.idempotent : point->constraints.idempotent;
+    return strcmp(trv_algorithm_family(algorithm), family) == 0 && trv_algorithm_exactness(algorithm) == TRV_EXACT;
 }
 
 /* Adds an algorithm, or the members of a family that support the collective, if any does. */
 static int names_add(trv_candidate_name_t **name, int64_t *names, int64_t *capacity, const trv_point_t *point,
                      const char *text)
 {
-    const bool any = accepts_covers(point), single = is_algorithm(text);
+    const bool single = is_algorithm(text);
     int members = 0, supporting = 0, rc = TRV_OK;
     for (int i = 0; i < trv_algorithms_count() && !single; i++) {
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
-        if (is_member(algorithm, text, any)) {
+        if (is_member(algorithm, text)) {
             members++;
             supporting += trv_algorithm_has_collective(algorithm, point->asked.collective);
         }
     }
     for (int i = 0; i < trv_algorithms_count() && members > 0 && !rc; i++) {
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
-        if (is_member(algorithm, text, any) &&
+        if (is_member(algorithm, text) &&
             (supporting == 0 || trv_algorithm_has_collective(algorithm, point->asked.collective)))
             rc = name_add(name, names, capacity, trv_algorithm_name(algorithm));
     }
@@ -151,13 +141,9 @@ static int point_set_network(trv_point_t *point)
 static int check_point(const trv_compare_point_t *asked)
 {
     int rc = trv_check_size(asked->size, sizeof *asked, "TRV_COMPARE_POINT");
-    if (!rc && asked->constraints)
-        rc = trv_check_size(asked->constraints->size, sizeof *asked->constraints, "TRV_PLANNER_CONSTRAINTS");
     if (!rc && !asked->schedule && (!asked->algorithms || !*asked->algorithms))
         rc = trv_fail(TRV_ERR_ARGUMENT, "there is no candidate; expected names of algorithms or families, for example "
                                         "trivance, or a schedule");
-    if (!rc && asked->planner && asked->schedule)
-        rc = trv_fail(TRV_ERR_ARGUMENT, "a planner times algorithms by their names; leave out the schedule");
     if (!rc && asked->algorithms && strcmp(asked->algorithms, PLANNED) == 0 && asked->schedule)
         rc = trv_fail(TRV_ERR_ARGUMENT, "planned is the only candidate of a point; leave out the schedule");
     return rc;
@@ -182,10 +168,6 @@ static int point_create(trv_point_t *point, const trv_compare_point_t *asked)
         point->asked.collective = trv_schedule_collective(asked->schedule);
         point->asked.root = trv_schedule_root(asked->schedule);
     }
-    if (asked->constraints)
-        point->constraints = *asked->constraints;
-    if (asked->time_max_ns <= 0)
-        point->asked.time_max_ns = INFINITY;
     int rc = point_set_network(point);
     if (!rc && !(point->algorithms = strdup(algorithms)))
         rc = trv_fail_memory();
@@ -225,7 +207,7 @@ int64_t trv_compare_add(trv_compare_t *compare, const trv_compare_point_t *asked
         rc = point_create(&compare->point[compare->points], asked);
     if (rc)
         return rc;
-    compare->row[compare->points] = (trv_compare_row_t){.done = false};
+    compare->row[compare->points] = (trv_compare_row_t){0};
     return compare->points++;
 }
 

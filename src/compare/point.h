@@ -1,5 +1,5 @@
 /*
- * The points of a comparison: compare.c stores them, fastest.c finds the row of one, run.c runs all.
+ * The points of a comparison: compare.c stores them, fastest.c finds the row of one, compare_run.c runs all.
  */
 #ifndef TRIVANCE_COMPARE_POINT_H
 #define TRIVANCE_COMPARE_POINT_H
@@ -11,12 +11,11 @@
 
 #include "compare/simulators.h"
 
-/* A point that has copies of all that it refers to, except for the schedule and the planner. */
+/* A point that has copies of all that it refers to, except for the schedule. */
 typedef struct trv_point {
-    trv_compare_point_t asked; /* its pointers to the network, the constraints and the names are the caller's */
+    trv_compare_point_t asked; /* its pointers to the network and the names are the caller's */
     trv_simulate_options_t options;
     trv_network_t network; /* with the links of `options` */
-    trv_planner_constraints_t constraints;
     trv_slow_link_t *link;
     trv_slow_rank_t *slow;
     char *algorithms; /* "" for a schedule alone */
@@ -46,10 +45,9 @@ typedef struct trv_point_group {
     trv_shared_simulator_t **member; /* the simulators that the group holds: in the order of the candidates; if the
                                         points are planned, those of the plans so far */
     int64_t members, member_capacity;
-    double work_max;               /* work of the most expensive point */
-    atomic_size_t pending;         /* points without a row */
-    struct trv_point_group *owner; /* first group with the same planner, whose lock admits one thread to it */
-    pthread_mutex_t lock;          /* protects `member` if the points are planned */
+    double work_max;       /* work of the most expensive point */
+    atomic_size_t pending; /* points without a row */
+    pthread_mutex_t lock;  /* protects `member` if the points are planned */
 } trv_point_group_t;
 
 /* Progress within a point: every candidate reports the fraction of its work. */

@@ -429,6 +429,28 @@ int trv_planner_time_within(trv_planner_t *planner, uint64_t vector_bytes, const
     return rc ? rc : trv_planner_make_choice(planner, candidate, &entry, choice);
 }
 
+int trv_planner_time_family(trv_planner_t *planner, uint64_t vector_bytes, const char *family, double cutoff_ns,
+                            trv_planner_choice_t *choice)
+{
+    int found = TRV_ERR_UNSUPPORTED;
+    for (int i = 0; i < trv_algorithms_count(); i++) {
+        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
+        trv_planner_choice_t timed;
+        if (strcmp(trv_algorithm_family(algorithm), family) != 0)
+            continue;
+        const int rc = trv_planner_time_within(planner, vector_bytes, trv_algorithm_name(algorithm), cutoff_ns, &timed);
+        if (rc && rc != TRV_ERR_UNSUPPORTED)
+            return rc;
+        if (!rc && (found || timed.time_ns < choice->time_ns)) {
+            *choice = timed;
+            found = TRV_OK;
+            if (!planner->dateline) /* with two channels the first simulation is no bound of the time */
+                cutoff_ns = fmin(cutoff_ns, timed.time_ns);
+        }
+    }
+    return found;
+}
+
 int trv_planner_named_ns(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, double cutoff_ns,
                          double *time_ns)
 {
