@@ -91,10 +91,10 @@ TRV_API int64_t trv_compare_add(trv_compare_t *compare, const trv_compare_point_
 typedef struct trv_compare_options {
     size_t size; /* of this struct, as the caller knows it: begin with {TRV_COMPARE_OPTIONS} */
     int workers; /* threads that simulate; 0: one per core that the process may use */
-    /* Callbacks, or NULL. The thread that calls trv_compare_run calls them. `progress` is called about every 10 ms with
-     * the fraction 0 … 1 of the run that is done, which never decreases; a result other than 0 cancels the run. `done`
-     * is called once for every row that the run has filled in, in any order; the run ends with its result if that is
-     * not 0. */
+    /* Callbacks, or NULL. The thread that calls trv_compare_run calls them; they may not add points. `progress` is
+     * called about every 10 ms with the fraction 0 … 1 of the run that is done, which never decreases; a result other
+     * than 0 cancels the run. `done` is called once for every row that the run has filled in, in any order; the run
+     * ends with its result if that is not 0. */
     int (*progress)(void *context, double fraction);
     void *progress_context;
     int (*done)(void *context, int64_t index, const trv_compare_row_t *row);

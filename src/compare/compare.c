@@ -14,14 +14,14 @@ static const char PLANNED[] = "planned";
 
 /* ---- Names ------------------------------------------------------------------------------------------------------- */
 
-static int name_add(trv_candidate_name_t **name, int64_t *names, int64_t *capacity, const char *text)
+static int name_add(trv_point_t *point, int64_t *capacity, const char *text)
 {
-    for (int64_t i = 0; i < *names; i++)
-        if (strcmp((*name)[i].text, text) == 0)
+    for (int64_t i = 0; i < point->names; i++)
+        if (strcmp(point->name[i].text, text) == 0)
             return TRV_OK;
-    if (trv_array_reserve(name, capacity, *names, 1, sizeof **name))
+    if (trv_array_reserve(&point->name, capacity, point->names, 1, sizeof *point->name))
         return TRV_ERR_MEMORY;
-    strcpy((*name)[(*names)++].text, text);
+    strcpy(point->name[point->names++].text, text);
     return TRV_OK;
 }
 
@@ -39,8 +39,7 @@ static bool is_member(const trv_algorithm_t *algorithm, const char *family)
 }
 
 /* Adds an algorithm, or the members of a family that support the collective, if any does. */
-static int names_add(trv_candidate_name_t **name, int64_t *names, int64_t *capacity, const trv_point_t *point,
-                     const char *text)
+static int names_add(trv_point_t *point, int64_t *capacity, const char *text)
 {
     const bool single = is_algorithm(text);
     int members = 0, supporting = 0, rc = TRV_OK;
@@ -55,19 +54,17 @@ static int names_add(trv_candidate_name_t **name, int64_t *names, int64_t *capac
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
         if (is_member(algorithm, text) &&
             (supporting == 0 || trv_algorithm_has_collective(algorithm, point->asked.collective)))
-            rc = name_add(name, names, capacity, trv_algorithm_name(algorithm));
+            rc = name_add(point, capacity, trv_algorithm_name(algorithm));
     }
     if (members == 0)
-        rc = trv_algorithm_find(text) ? name_add(name, names, capacity, text) : TRV_ERR_ARGUMENT;
+        rc = trv_algorithm_find(text) ? name_add(point, capacity, text) : TRV_ERR_ARGUMENT;
     return rc;
 }
 
-int trv_point_names(const trv_point_t *point, trv_candidate_name_t **name, int64_t *names)
+static int point_set_names(trv_point_t *point)
 {
     int64_t capacity = 0;
     int rc = TRV_OK;
-    *name = NULL;
-    *names = 0;
     for (const char *rest = point->algorithms; *rest && !point->planned && !rc;) {
         trv_candidate_name_t item;
         const size_t length = strcspn(rest, ",");
@@ -77,7 +74,7 @@ int trv_point_names(const trv_point_t *point, trv_candidate_name_t **name, int64
         memcpy(item.text, rest, length);
         item.text[length] = '\0';
         rest += length + (rest[length] == ',');
-        rc = names_add(name, names, &capacity, point, item.text);
+        rc = names_add(point, &capacity, item.text);
     }
     return rc;
 }
@@ -154,14 +151,13 @@ static void point_clear(trv_point_t *point)
     free(point->link);
     free(point->slow);
     free(point->algorithms);
+    free(point->name);
     free(point->reason);
 }
 
 static int point_create(trv_point_t *point, const trv_compare_point_t *asked)
 {
     const char *algorithms = asked->algorithms ? asked->algorithms : "";
-    trv_candidate_name_t *name = NULL;
-    int64_t names;
     *point = (trv_point_t){.asked = *asked, .planned = strcmp(algorithms, PLANNED) == 0};
     if (asked->schedule && !*algorithms) {
         point->asked.torus = *trv_schedule_torus(asked->schedule);
@@ -172,8 +168,7 @@ static int point_create(trv_point_t *point, const trv_compare_point_t *asked)
     if (!rc && !(point->algorithms = strdup(algorithms)))
         rc = trv_fail_memory();
     if (!rc)
-        rc = trv_point_names(point, &name, &names);
-    free(name);
+        rc = point_set_names(point);
     if (rc)
         point_clear(point);
     return rc;

@@ -171,7 +171,7 @@ static void run_wait(run_t *run)
     until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&run->lock);
     int expired = 0;
-    while (run->threads > 0 && run->handed == run->finished_count && !expired)
+    while (run->threads > 0 && (run->handed == run->finished_count || atomic_load(&run->code)) && !expired)
         expired = pthread_cond_timedwait(&run->changed, &run->lock, &until);
     pthread_mutex_unlock(&run->lock);
 }

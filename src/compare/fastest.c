@@ -52,9 +52,9 @@ int trv_point_group_create(trv_point_group_t **created, const trv_point_t *point
         return trv_fail_memory();
     group->first = point;
     pthread_mutex_init(&group->lock, NULL);
-    int rc = trv_point_names(point, &group->name, &group->names);
-    for (int64_t i = 0; i < group->names && !rc; i++)
-        rc = group_hold(group, point, group->name[i].text, simulators, &entry);
+    int rc = TRV_OK;
+    for (int64_t i = 0; i < point->names && !rc; i++)
+        rc = group_hold(group, point, point->name[i].text, simulators, &entry);
     if (!rc && point->asked.schedule)
         rc = group_hold(group, point, NULL, simulators, &entry);
     return rc;
@@ -65,7 +65,6 @@ void trv_point_group_destroy(trv_point_group_t *group)
     if (!group)
         return;
     pthread_mutex_destroy(&group->lock);
-    free(group->name);
     free(group->member);
     free(group);
 }

@@ -11,6 +11,11 @@
 
 #include "compare/simulators.h"
 
+/* The name of a candidate. */
+typedef struct trv_candidate_name {
+    char text[TRV_ALGORITHM_NAME_MAX];
+} trv_candidate_name_t;
+
 /* A point that has copies of all that it refers to, except for the schedule. */
 typedef struct trv_point {
     trv_compare_point_t asked; /* its pointers to the network and the names are the caller's */
@@ -18,8 +23,10 @@ typedef struct trv_point {
     trv_network_t network; /* with the links of `options` */
     trv_slow_link_t *link;
     trv_slow_rank_t *slow;
-    char *algorithms; /* "" for a schedule alone */
-    char *reason;     /* that of the row */
+    char *algorithms;           /* "" for a schedule alone */
+    trv_candidate_name_t *name; /* its algorithms, with the members of families; none if the point is planned */
+    int64_t names;
+    char *reason; /* that of the row */
     bool planned;
 } trv_point_t;
 
@@ -29,19 +36,9 @@ struct trv_compare {
     trv_compare_row_t *row;
 };
 
-/* A name of the list of candidates. */
-typedef struct trv_candidate_name {
-    char text[TRV_ALGORITHM_NAME_MAX];
-} trv_candidate_name_t;
-
-/* The names of a point's algorithms, members of families included; the caller frees them. */
-int trv_point_names(const trv_point_t *point, trv_candidate_name_t **name, int64_t *names);
-
 /* Points with the same candidates on networks with the same schedules. */
 typedef struct trv_point_group {
     const trv_point_t *first;
-    trv_candidate_name_t *name; /* none if the points are planned */
-    int64_t names;
     trv_shared_simulator_t **member; /* the simulators that the group holds: in the order of the candidates; if the
                                         points are planned, those of the plans so far */
     int64_t members, member_capacity;
