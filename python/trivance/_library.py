@@ -178,11 +178,6 @@ class PlannerChoice(c.Structure):
                          "double time_ns, alpha_ns, hops_ns, transmission_ns; bool modelled")
 
 
-class ComparePoint(c.Structure):
-    _fields_ = _declared("size_t size; Torus torus; SimulateOptions *network; int collective, root; uint64_t vector_bytes; "
-                         "char *algorithms; void *schedule; bool as_planned, with_limit")
-
-
 class CompareRow(c.Structure):
     _fields_ = _declared(
         "int code; char *reason; char algorithm[128]; double time_ns; bool modelled; double wall_s; "
@@ -375,6 +370,11 @@ PARAMETERS = _parameters()
 class SimulateOptions(c.Structure):
     _fields_ = _declared("size_t size; bool full, link_loads; void *observer; trv_progress_t progress; void *progress_context; "
                          "int slow_ranks, slow_links; SlowRank *slow_rank; SlowLink *slow_link") + _members()
+
+
+class ComparePoint(c.Structure):
+    _fields_ = _declared("size_t size; Torus torus; SimulateOptions *network; int collective, root; uint64_t vector_bytes; "
+                         "char *algorithms; void *schedule; bool as_planned, with_limit")
 
 
 # ---- Calls -----------------------------------------------------------------------------------------------------------

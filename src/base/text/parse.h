@@ -11,45 +11,47 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <trivance/common.h>
+
 /* Byte counts: "4096", "64K", "64KiB", "4m", "1GiB", "8B". k, K and KiB are 1024, and M, G and T accordingly. The
  * result is a whole number up to 2^50. */
-int trv_parse_bytes(const char *text, uint64_t *bytes);
+TRV_API int trv_parse_bytes(const char *text, uint64_t *bytes);
 
 /* The size of a vector, at least 1 byte. */
-int trv_parse_vector(const char *text, uint64_t *bytes);
+TRV_API int trv_parse_vector(const char *text, uint64_t *bytes);
 
 /* Comma-separated sizes of vectors and ranges of them, MIN:MAX (doubling), MIN:MAX:xFACTOR or MIN:MAX:+STEP, whose last
  * size is MAX; at most `max` sizes. */
-int trv_parse_bytes_list(const char *text, uint64_t *bytes, int max, int *count);
+TRV_API int trv_parse_bytes_list(const char *text, uint64_t *bytes, int max, int *count);
 
 /* "100ns", "1.5us", "2ms", "1s" -> nanoseconds, >= 0. The unit is required. */
-int trv_parse_time_ns(const char *text, double *time_ns);
+TRV_API int trv_parse_time_ns(const char *text, double *time_ns);
 
 /* The same for a time of a network, which is at most an hour. */
-int trv_parse_latency_ns(const char *text, double *latency_ns);
+TRV_API int trv_parse_latency_ns(const char *text, double *latency_ns);
 
 /* "800Gb/s", "100GB/s", "3.2Tb/s" -> bits per second, from 1 Kb/s to 10000 Tb/s. A small b stands for bits, a capital B
  * for bytes; K, M, G and T are powers of 1000. */
-int trv_parse_rate_bps(const char *text, double *rate_bps);
+TRV_API int trv_parse_rate_bps(const char *text, double *rate_bps);
 
 /* "10%" -> 0.1, from 0% to 100%. */
-int trv_parse_percent(const char *text, double *fraction);
+TRV_API int trv_parse_percent(const char *text, double *fraction);
 
 /* "2x", "1.5x": a factor by which something takes longer, from 1x to 1000000x. */
-int trv_parse_factor(const char *text, double *factor);
+TRV_API int trv_parse_factor(const char *text, double *factor);
 
 /* A whole number from `min` to `max`; `what` is its name in error messages, which have an example if it is an option
  * ("--rank", "-n"). */
-int trv_parse_int(const char *text, const char *what, int min, int max, int *value);
+TRV_API int trv_parse_int(const char *text, const char *what, int min, int max, int *value);
 
 /* Copies the next item of a comma-separated list to `item` and advances *rest, which initially is the list. Returns 1
  * for an item, 0 at the end of the list, TRV_ERR_ARGUMENT for an empty item or one that does not fit. */
-int trv_next_item(const char **rest, const char *what, char *item, size_t item_size);
+TRV_API int trv_next_item(const char **rest, const char *what, char *item, size_t item_size);
 
 #define TRV_BYTES_TEXT_MAX 32
 
 /* Formats a byte count as "64 KiB" or "1000 B": the exact count in the largest unit that divides it. Returns `text`. */
-char *trv_format_bytes(uint64_t bytes, char text[TRV_BYTES_TEXT_MAX]);
+TRV_API char *trv_format_bytes(uint64_t bytes, char text[TRV_BYTES_TEXT_MAX]);
 
 typedef struct trv_time_unit {
     const char *name;
@@ -57,12 +59,12 @@ typedef struct trv_time_unit {
 } trv_time_unit_t;
 
 /* The largest unit in which the time is 1 or more: s, ms, us or ns. */
-const trv_time_unit_t *trv_time_unit(double time_ns);
+TRV_API const trv_time_unit_t *trv_time_unit(double time_ns);
 
 #define TRV_TIME_TEXT_MAX 32
 
 /* Formats a time as "12.34us": about four digits in the given unit, or in a larger unit if more than six digits would
  * precede the point. Returns `text`. */
-char *trv_format_time(double time_ns, const trv_time_unit_t *unit, char text[TRV_TIME_TEXT_MAX]);
+TRV_API char *trv_format_time(double time_ns, const trv_time_unit_t *unit, char text[TRV_TIME_TEXT_MAX]);
 
 #endif

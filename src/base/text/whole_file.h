@@ -6,9 +6,11 @@
 
 #include <stddef.h>
 
+#include <trivance/common.h>
+
 /* Reads a whole file, without a byte order mark, into *text, which is terminated by a zero after `length` bytes, and
  * which the caller frees; it is NULL after a failure. path: "-" is stdin. *name becomes the path, or "stdin". Devices
  * are rejected, and files of 2 GiB or more. */
-int trv_whole_file_read(const char *path, const char **name, char **text, size_t *length);
+TRV_API int trv_whole_file_read(const char *path, const char **name, char **text, size_t *length);
 
 #endif
