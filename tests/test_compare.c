@@ -214,6 +214,42 @@ static void test_planned(void **state)
     }
 }
 
+/* Plans are the same with any number of threads, and as_planned has the planner's time. */
+static void test_planned_in_threads(void **state)
+{
+    static const char *const torus[] = {"9", "4x4", "3x4m"};
+    enum { PLANS = 24 };
+    trv_compare_t *compare[2];
+    (void)state;
+    for (int c = 0; c < 2; c++) {
+        assert_int_equal(trv_compare_create(&compare[c]), TRV_OK);
+        for (int i = 0; i < PLANS; i++)
+            assert_int_equal(trv_compare_add(compare[c],
+                                             &(trv_compare_point_t){TRV_COMPARE_POINT, .torus = torus_of(torus[i % 3]),
+                                                                    .vector_bytes = UINT64_C(32) << 4 * (i / 6),
+                                                                    .algorithms = "planned", .as_planned = i / 3 % 2}),
+                             i);
+        assert_int_equal(trv_compare_run(compare[c],
+                                         &(trv_compare_options_t){TRV_COMPARE_OPTIONS, .workers = 1 + 3 * c}),
+                         TRV_OK);
+    }
+    for (int i = 0; i < PLANS; i++) {
+        const trv_compare_row_t *row = trv_compare_row(compare[0], i), *other = trv_compare_row(compare[1], i);
+        const trv_torus_t planned = torus_of(torus[i % 3]);
+        const trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
+        trv_planner_choice_t choice;
+        assert_int_equal(trv_planner_best(&planned, TRV_ALLREDUCE, 0, UINT64_C(32) << 4 * (i / 6), &network, NULL,
+                                          &choice),
+                         TRV_OK);
+        assert_string_equal(row->algorithm, choice.algorithm);
+        assert_string_equal(other->algorithm, choice.algorithm);
+        assert_true(row->time_ns == other->time_ns && row->packet_hops == other->packet_hops);
+        assert_true(i / 3 % 2 == 0 || (row->time_ns == choice.time_ns && row->modelled == choice.modelled));
+    }
+    trv_compare_destroy(compare[0]);
+    trv_compare_destroy(compare[1]);
+}
+
 /* The caller's schedule, alone and beside names. */
 static void test_schedule(void **state)
 {
@@ -368,8 +404,12 @@ static void test_later_progress(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_naive),    cmocka_unit_test(test_planned),
-                                       cmocka_unit_test(test_schedule), cmocka_unit_test(test_ends),
-                                       cmocka_unit_test(test_errors),   cmocka_unit_test(test_later_progress)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_naive),
+                                       cmocka_unit_test(test_planned),
+                                       cmocka_unit_test(test_planned_in_threads),
+                                       cmocka_unit_test(test_schedule),
+                                       cmocka_unit_test(test_ends),
+                                       cmocka_unit_test(test_errors),
+                                       cmocka_unit_test(test_later_progress)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
