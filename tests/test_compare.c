@@ -118,7 +118,6 @@ static trv_compare_t *compare_of(const grid_t *grid)
     assert_int_equal(trv_compare_create(&compare), TRV_OK);
     for (int i = 0; i < POINTS; i++)
         assert_int_equal(trv_compare_add(compare, &grid->point[i]), i);
-    assert_int_equal(trv_compare_count(compare), POINTS);
     assert_null(trv_compare_row(compare, POINTS));
     assert_null(trv_compare_row(compare, -1));
     return compare;
@@ -275,17 +274,17 @@ static void test_schedule(void **state)
 
 /* ---- Ends of runs ------------------------------------------------------------------------------------------------ */
 
-typedef struct heard {
+typedef struct reports {
     int calls, cancel_at; /* 0: never */
     double last;
-} heard_t;
+} reports_t;
 
-static int hear(void *context, double fraction)
+static int report(void *context, double fraction)
 {
-    heard_t *heard = context;
-    assert_true(fraction >= heard->last && fraction <= 1);
-    heard->last = fraction;
-    return ++heard->calls == heard->cancel_at;
+    reports_t *reports = context;
+    assert_true(fraction >= reports->last && fraction <= 1);
+    reports->last = fraction;
+    return ++reports->calls == reports->cancel_at;
 }
 
 /* A further run of a comparison fills in the rows of a whole run. */
@@ -306,15 +305,15 @@ static void test_ends(void **state)
     grid_fill(&grid);
     for (int workers = 1; workers <= 3; workers += 2) {
         trv_compare_t *whole = compare_of(&grid), *cancelled = compare_of(&grid), *stopped = compare_of(&grid);
-        heard_t heard = {.cancel_at = 0};
+        reports_t reports = {.cancel_at = 0};
         observed_t observed = {.compare = stopped, .stop_after = 3};
-        trv_compare_options_t options = {TRV_COMPARE_OPTIONS, .workers = workers, .progress = hear,
-                                         .progress_context = &heard};
+        trv_compare_options_t options = {TRV_COMPARE_OPTIONS, .workers = workers, .progress = report,
+                                         .progress_context = &reports};
         assert_int_equal(trv_compare_run(whole, &options), TRV_OK);
-        assert_true(heard.calls > 0 && heard.last > 1 - 1e-9);
-        heard = (heard_t){.cancel_at = 1};
+        assert_true(reports.calls > 0 && reports.last > 1 - 1e-9);
+        reports = (reports_t){.cancel_at = 1};
         assert_int_equal(trv_compare_run(cancelled, &options), TRV_ERR_CANCELLED);
-        assert_int_equal(heard.calls, 1);
+        assert_int_equal(reports.calls, 1);
         options.progress = NULL;
         options.done = observe;
         options.done_context = &observed;
@@ -390,15 +389,15 @@ static void test_later_progress(void **state)
     const trv_torus_t torus = torus_of("4x4m");
     (void)state;
     for (uint64_t bytes = 1 << 16; bytes <= 1 << 20; bytes *= 4) {
-        heard_t *heard = calloc(1, sizeof *heard);
+        reports_t *reports = calloc(1, sizeof *reports);
         trv_planner_choice_t choice;
         trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
-        network.progress = hear;
-        network.progress_context = heard;
+        network.progress = report;
+        network.progress_context = reports;
         assert_int_equal(trv_planner_best(&torus, TRV_BROADCAST, 0, bytes, &network, NULL, &choice), TRV_OK);
-        assert_true(heard->calls > 0);
-        memset(heard, 0xff, sizeof *heard); /* a later report to it would fail */
-        free(heard);
+        assert_true(reports->calls > 0);
+        memset(reports, 0xff, sizeof *reports); /* a later report to it would fail */
+        free(reports);
     }
 }
 

@@ -102,17 +102,15 @@ typedef struct trv_compare_options {
 } trv_compare_options_t;
 #define TRV_COMPARE_OPTIONS TRV_SIZED(trv_compare_options_t)
 
-/* Fills in the rows of all points; `options` may be NULL. A worker takes the points with the least work first, so
- * that the first rows are done early; the others take those with the most work first. A single worker is the calling
+/* Fills in the rows of all points; `options` may be NULL. One worker takes the points in ascending order of work, so
+ * that the first rows are done early; the others take them in descending order. A single worker is the calling
  * thread. A candidate that does not support the point, or whose messages are too long to be simulated, is left out; if
  * all are, the row has the reason, and the run continues. Otherwise returns 0 or the first error of any point, such as
  * TRV_ERR_ARGUMENT for an impossible network; TRV_ERR_CANCELLED if `progress` asked for it; or the result of `done`.
  * After an error only the rows that `done` has received are known. */
 TRV_API int trv_compare_run(trv_compare_t *compare, const trv_compare_options_t *options);
 
-/* The number of points, and the row of one; it belongs to the comparison and moves when a point is added. NULL if there
- * is no such point. */
-TRV_API int64_t trv_compare_count(const trv_compare_t *compare);
+/* The row of a point; it belongs to the comparison and moves when a point is added. NULL if there is no such point. */
 TRV_API const trv_compare_row_t *trv_compare_row(const trv_compare_t *compare, int64_t index);
 
 /* Finds the row of a single point, in the calling thread. Returns the errors of trv_compare_add and trv_compare_run, or

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "compare/point.h"
+#include "simulate/simulator.h"
 
 static const char PLANNED[] = "planned";
 
@@ -79,22 +80,10 @@ static int point_set_names(trv_point_t *point)
     return rc;
 }
 
-/* ---- Networks ---------------------------------------------------------------------------------------------------- */
-
-static trv_network_t network_of(const trv_torus_t *torus, const trv_simulate_options_t *options)
-{
-    return (trv_network_t){TRV_NETWORK,
-                           .torus = *torus,
-                           .slow_links = options->slow_links,
-                           .slow_link = options->slow_link,
-                           .routes = options->routes,
-                           .no_forwarding = options->no_forwarding};
-}
-
 int trv_compare_limit(const trv_torus_t *torus, const trv_simulate_options_t *network, trv_collective_t collective,
                       int root, uint64_t vector_bytes, trv_limit_t *limit)
 {
-    const trv_network_t on = network_of(torus, network);
+    const trv_network_t on = trv_simulate_network(torus, network);
     const double routers_ns = network->router_in_ns + network->router_out_ns;
     const trv_hockney_t times = {network->bandwidth_bps, network->alpha_ns + 2 * network->host_latency_ns + routers_ns,
                                  network->link_latency_ns + routers_ns};
@@ -118,9 +107,9 @@ static int copy_array(void *copy, const void *from, int count, size_t size)
 /* Copies the network and what it refers to. */
 static int point_set_network(trv_point_t *point)
 {
-    static const trv_simulate_options_t usual = TRV_SIMULATE_DEFAULTS;
+    static const trv_simulate_options_t defaults = TRV_SIMULATE_DEFAULTS;
     trv_simulate_options_t *options = &point->options;
-    *options = point->asked.network ? *point->asked.network : usual;
+    *options = point->asked.network ? *point->asked.network : defaults;
     int rc = trv_check_size(options->size, sizeof *options, "TRV_SIMULATE_DEFAULTS");
     if (!rc)
         rc = copy_array(&point->link, options->slow_link, options->slow_links, sizeof *point->link);
@@ -131,7 +120,7 @@ static int point_set_network(trv_point_t *point)
     options->observer = NULL;
     options->link_loads = false;
     options->progress = NULL;
-    point->network = network_of(&point->asked.torus, options);
+    point->network = trv_simulate_network(&point->asked.torus, options);
     return rc;
 }
 
@@ -205,8 +194,6 @@ int64_t trv_compare_add(trv_compare_t *compare, const trv_compare_point_t *asked
     compare->row[compare->points] = (trv_compare_row_t){0};
     return compare->points++;
 }
-
-int64_t trv_compare_count(const trv_compare_t *compare) { return compare->points; }
 
 const trv_compare_row_t *trv_compare_row(const trv_compare_t *compare, int64_t index)
 {

@@ -30,12 +30,12 @@ bool trv_point_group_matches(const trv_point_group_t *group, const trv_point_t *
 static int group_hold(trv_point_group_t *group, const trv_point_t *point, const char *name,
                       trv_simulators_t *simulators, trv_shared_simulator_t **entry)
 {
-    trv_shared_simulator_t wanted = {.network = point->network,
-                                     .collective = point->asked.collective,
-                                     .root = point->asked.root,
-                                     .schedule = name ? NULL : point->asked.schedule};
-    snprintf(wanted.algorithm, sizeof wanted.algorithm, "%s", name ? name : trv_schedule_name(wanted.schedule));
-    int rc = trv_simulators_hold(simulators, &wanted, entry);
+    trv_shared_simulator_t key = {.network = point->network,
+                                  .collective = point->asked.collective,
+                                  .root = point->asked.root,
+                                  .schedule = name ? NULL : point->asked.schedule};
+    snprintf(key.algorithm, sizeof key.algorithm, "%s", name ? name : trv_schedule_name(key.schedule));
+    int rc = trv_simulators_hold(simulators, &key, entry);
     if (!rc)
         rc = trv_array_reserve(&group->member, &group->member_capacity, group->members, 1,
                                sizeof(trv_shared_simulator_t *));
@@ -75,11 +75,11 @@ void trv_point_group_release(trv_point_group_t *group)
         trv_shared_simulator_release(group->member[i]);
 }
 
-/* The least work of any member, because a lower bound often excludes the others from simulation. The work of a plan,
+/* The minimum work of any member, because a lower bound often excludes the others from simulation. The work of a plan,
  * whose name is not known yet, is that of some messages of the whole vector. */
 double trv_point_group_estimate(const trv_point_group_t *group, const trv_point_t *point)
 {
-    double least = 0;
+    double minimum = 0;
     if (point->planned)
         return trv_shared_simulator_hops(&(trv_shared_simulator_t){.network = point->network,
                                                                    .message_hops = PLAN_HOPS,
@@ -90,10 +90,10 @@ double trv_point_group_estimate(const trv_point_group_t *group, const trv_point_
         const trv_shared_simulator_t *entry = group->member[i];
         const double hops = trv_shared_simulator_hops(entry, &point->options, point->asked.vector_bytes);
         if (!entry->code && !trv_shared_simulator_check(entry, &point->options, point->asked.vector_bytes) &&
-            (least == 0 || hops < least))
-            least = hops;
+            (minimum == 0 || hops < minimum))
+            minimum = hops;
     }
-    return least;
+    return minimum;
 }
 
 /* ---- Candidates -------------------------------------------------------------------------------------------------- */

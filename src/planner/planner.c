@@ -28,7 +28,7 @@
 #include "planner/timing.h"
 #include "planner/trees.h"
 #include "schedule/collective.h"
-#include "simulate/network.h"
+#include "simulate/simulator.h"
 
 #define NEAR_FACTOR 1.6 /* a candidate whose estimate exceeds the best one times this is not simulated */
 /* The maximum number of candidates that are simulated for their estimate, unless more are requested; the second where
@@ -93,12 +93,7 @@ static int keep_links(trv_planner_t *planner, const trv_torus_t *torus)
     if (links > 0)
         memcpy(planner->link, planner->network.slow_link, links * sizeof *planner->link);
     planner->network.slow_link = planner->link;
-    planner->list.network = (trv_network_t){TRV_NETWORK,
-                                            .torus = *torus,
-                                            .slow_links = planner->network.slow_links,
-                                            .slow_link = planner->link,
-                                            .routes = planner->network.routes,
-                                            .no_forwarding = planner->network.no_forwarding};
+    planner->list.network = trv_simulate_network(torus, &planner->network);
     return TRV_OK;
 }
 
