@@ -9,6 +9,14 @@ TOOL = os.environ.get("TRIVANCE_TOOL", "trivance")
 EXHAUSTIVE = bool(os.environ.get("TEST_EXHAUSTIVE"))
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "exhaustive: runs with TEST_EXHAUSTIVE only")
+
+
+def pytest_collection_modifyitems(items):
+    items[:] = [item for item in items if EXHAUSTIVE or not item.get_closest_marker("exhaustive")]
+
+
 @pytest.fixture(scope="session")
 def tool():
     """Calls the tool; returns its standard output, or None with the sentence of its failure in `tool.sentence`."""

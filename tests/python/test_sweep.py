@@ -332,6 +332,7 @@ def test_dry_call(tmp_path):
     assert "160000 points" in call(*grid, "--algorithm=ring,trivance", "--seed=1:10000:+1")[0]
 
 
+@pytest.mark.exhaustive
 def test_broken_output():
     """A full device, and a reader that ends, are reported in one sentence."""
     with open("/dev/full", "w", encoding="utf-8") as full:
@@ -361,6 +362,7 @@ def interrupt(file, number, whole):
     return code, said
 
 
+@pytest.mark.exhaustive
 def test_killed(tmp_path, whole):
     """Resumed after a kill; a default that is given is no other sweep, and a grid may grow."""
     file, points = tmp_path / "killed.csv", len(lines_of(whole))
@@ -375,6 +377,7 @@ def test_killed(tmp_path, whole):
     assert lines_of(file) == lines_of(whole)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_interrupted(tmp_path, whole, number):
     file = tmp_path / "interrupted.csv"
@@ -386,7 +389,8 @@ def test_interrupted(tmp_path, whole, number):
     assert lines_of(file) == lines_of(whole)
 
 
-@pytest.mark.parametrize("cut", [5, len(COLUMNS) + 1, 1000] + ([0, 60, 100, 400] if EXHAUSTIVE else []))
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("cut", [5, len(COLUMNS) + 1, 1000, 0, 60, 100, 400])
 def test_truncated_file(tmp_path, whole, cut):
     """A file that is truncated in the header, between rows or in a row is completed."""
     file = tmp_path / "torn.csv"
@@ -425,6 +429,7 @@ def test_other_files(tmp_path, name, text, words, capsys):
     assert words in err and "is left unchanged" in err and file.read_bytes() == before
 
 
+@pytest.mark.exhaustive
 def test_other_sweep(whole, tmp_path):
     """A sweep with another bandwidth must not reuse rows of the default one."""
     before = whole.read_bytes()
@@ -433,6 +438,7 @@ def test_other_sweep(whole, tmp_path):
     assert "cannot be written" in run(*GRID, "-o", f"{tmp_path}/no/out.csv", code=2)[1]
 
 
+@pytest.mark.exhaustive
 def test_two_writers(tmp_path):
     """Of two sweeps with one file the second is refused, in this process or another one."""
     file = tmp_path / "rows.csv"
@@ -450,6 +456,7 @@ def test_two_writers(tmp_path):
     assert "0 new" in run("--torus=8", "-a", "ring", "-b", "64,1K", "-o", str(file))[0]
 
 
+@pytest.mark.exhaustive
 def test_disk_full(tmp_path, whole):
     """A limit on the file size leaves whole rows, and the sweep continues; a full device is an error."""
     file = tmp_path / "full.csv"
@@ -464,6 +471,7 @@ def test_disk_full(tmp_path, whole):
     assert "No space left on device" in run(*GRID, "-o", str(tmp_path / "device.csv"), code=2)[1]
 
 
+@pytest.mark.exhaustive
 def test_stdout_is_the_file(tmp_path):
     file = tmp_path / "rows.csv"
     with open(file, "w", encoding="utf-8") as stream:
