@@ -16,6 +16,8 @@
 #include <trivance/schedule.h>
 #include <trivance/simulate.h>
 
+#include "parameters/parameters.h"
+
 static const trv_simulate_options_t defaults = TRV_SIMULATE_DEFAULTS;
 
 /* The code of a simulation on one rank, which checks all options. */
@@ -37,7 +39,7 @@ static int simulate(const trv_simulate_options_t *options)
 static void test_rows(void **state)
 {
     (void)state;
-    for (int i = 0; i < trv_parameters_count(); i++) {
+    for (int i = 0; trv_parameter_at(i); i++) {
         const trv_parameter_t *p = trv_parameter_at(i);
         trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
         assert_ptr_equal(trv_parameter_find(p->name), p);
@@ -58,7 +60,6 @@ static void test_rows(void **state)
             assert_string_not_equal(trv_parameter_at(j)->name, p->name);
     }
     assert_null(trv_parameter_at(-1));
-    assert_null(trv_parameter_at(trv_parameters_count()));
     assert_null(trv_parameter_find("alfa"));
 }
 
@@ -70,7 +71,7 @@ static void test_round_trip(void **state)
                                        "300",     "12.5%",   "7",     "tail",   "dateline", "fixed",        "yes",
                                        "0:2",     "one",     "all",   "0%",     "0ns",      "no",           "head"};
     int accepted = 0;
-    for (int i = 0; i < trv_parameters_count(); i++)
+    for (int i = 0; trv_parameter_at(i); i++)
         for (size_t j = 0; j < sizeof text / sizeof text[0]; j++) {
             const trv_parameter_t *p = trv_parameter_at(i);
             trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS, again = TRV_SIMULATE_DEFAULTS;
@@ -92,7 +93,7 @@ static void test_round_trip(void **state)
 static void test_ranges(void **state)
 {
     (void)state;
-    for (int i = 0; i < trv_parameters_count(); i++) {
+    for (int i = 0; trv_parameter_at(i); i++) {
         const trv_parameter_t *p = trv_parameter_at(i);
         const double value[] = {p->low, p->high, p->low * 0.99 - 0.01, p->high * 1.01};
         for (int j = 0; j < 4 && (p->kind == TRV_KIND_RATE || p->kind == TRV_KIND_TIME || p->kind == TRV_KIND_SHARE);
@@ -130,6 +131,10 @@ static void test_rejected(void **state)
         {"model", "lifo", "'lifo' is neither dateline nor fifo; for example fifo"},
         {"shared-paths", "0:", "lists no dimensions"},
         {"shared-paths", "0:8", "lists no dimensions"},
+        {"shared-paths", "0000000000000000000000000000000000000000000000000000000000000000:1", "lists no dimensions"},
+        {"gamma", "00000000000000000000000000000000000000000000000000000000000001nsx", "is not a time"},
+        {"gamma", "00000000000000000000000000000000000000000000000000000000000000ns/stream", "is not a time"},
+        {"gamma", "1ns/stream/stream", "is not a time"},
         {"slow-rank", "1:2x", "lists ranks or links"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
@@ -138,11 +143,40 @@ static void test_rejected(void **state)
         if (!strstr(trv_last_error(), wrong[i].message))
             fail_msg("%s", trv_last_error());
     }
+    trv_simulate_options_t flagged = TRV_SIMULATE_DEFAULTS;
+    assert_int_equal(trv_parameter_set(&flagged, "no-forwarding", NULL), 0);
+    assert_true(flagged.no_forwarding);
     trv_simulate_options_t small = TRV_SIMULATE_DEFAULTS;
     small.size--;
     assert_int_equal(trv_parameter_set(&small, "alpha", "1us"), TRV_ERR_ARGUMENT);
     assert_int_equal(trv_parameter_set(&(trv_simulate_options_t)TRV_SIMULATE_DEFAULTS, "alpha", NULL),
                      TRV_ERR_ARGUMENT);
+}
+
+/* Keys differ if, and only if, the values of a parameter differ on which a choice depends. */
+static void test_keys(void **state)
+{
+    (void)state;
+    unsigned char usual[TRV_PARAMETERS_KEY_MAX], key[TRV_PARAMETERS_KEY_MAX];
+    trv_parameters_key(&defaults, usual);
+    for (int i = 0; trv_parameter_at(i); i++) {
+        const trv_parameter_t *p = trv_parameter_at(i);
+        trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
+        *((unsigned char *)&options + p->offset) ^= 1;
+        trv_parameters_key(&options, key);
+        const bool same = p->kind == TRV_KIND_LIST || (p->affects & TRV_AFFECTS_TIMES);
+        if ((memcmp(key, usual, sizeof key) == 0) != same)
+            fail_msg("the key of plans %s %s", same ? "has" : "lacks", p->name);
+    }
+    trv_simulate_options_t marked = TRV_SIMULATE_DEFAULTS;
+    marked.gamma_per_stream = marked.one_path = true; /* without a meaning */
+    trv_parameters_key(&marked, key);
+    assert_memory_equal(key, usual, sizeof key);
+    assert_int_equal(trv_parameter_set(&marked, "gamma", "1ns"), 0);
+    trv_parameters_key(&marked, usual);
+    assert_int_equal(trv_parameter_set(&marked, "gamma", "1ns/stream"), 0);
+    trv_parameters_key(&marked, key);
+    assert_memory_not_equal(key, usual, sizeof key);
 }
 
 static void test_entries(void **state)
@@ -173,6 +207,7 @@ static void test_quantities(void **state)
     assert_int_equal(trv_sizes_parse("1K:4K", size, 3, &count), 0);
     assert_true(count == 3 && size[2] == 4096);
     assert_int_equal(trv_sizes_parse("1K:8K", size, 3, &count), TRV_ERR_ARGUMENT);
+    assert_int_equal(trv_sizes_parse("0", size, 3, &count), TRV_ERR_ARGUMENT);
 }
 
 int main(void)
@@ -180,6 +215,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows),     cmocka_unit_test(test_round_trip), cmocka_unit_test(test_ranges),
         cmocka_unit_test(test_rejected), cmocka_unit_test(test_entries),    cmocka_unit_test(test_quantities),
+        cmocka_unit_test(test_keys),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,7 +14,7 @@ declare module 'explorer:collectives' { // trivance list --collectives --format=
 }
 
 declare module 'explorer:parameters' { // trivance list --parameters --format=json
-  const table: { name: string, value: string, words: string | null, default: string, plans: boolean, list: boolean, sentence: string }[];
+  const table: { name: string, value: string, default: string, plans: boolean, sentence: string }[];
   export default table;
 }
 

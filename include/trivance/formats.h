@@ -118,12 +118,13 @@ TRV_API int trv_export_chakra(const trv_schedule_t *schedule, const char *prefix
 TRV_API const char *trv_profile_name(int index);
 TRV_API const char *trv_profile_title(int index);
 
-/* Receives a parameter of a profile. A result other than 0 ends the call, with a sentence in trv_last_error(). */
+/* Receives a parameter of a profile, as texts that are valid during the call. A result other than 0 ends the reading,
+ * with a sentence in trv_last_error(). */
 typedef int trv_profile_set_t(void *context, const char *parameter, const char *value, const char *source);
 
-/* Calls `set` for each parameter of a profile in the order of its file: of the one with that name, or of the file at
- * that path, which has a slash or a dot. TRV_ERR_ARGUMENT if there is none, TRV_ERR_INVALID with the position for an
- * invalid file, and for a parameter that `set` rejects. */
+/* Calls `set` for each parameter of a profile, in the order of its file. `name` is that of a profile, or the path of a
+ * file if it has a slash or a dot. TRV_ERR_ARGUMENT if there is none, TRV_ERR_INVALID with the position for an invalid
+ * file and for a parameter that `set` rejects. */
 TRV_API int trv_profile_read(const char *name, trv_profile_set_t *set, void *context);
 
 #ifdef __cplusplus

@@ -5,7 +5,8 @@
  * explorer are derived from it.
  *
  * Texts of values and of quantities have the same syntax everywhere: they are parsed by the functions below only, which
- * depend neither on the locale nor on the context. All functions are thread-safe.
+ * do not depend on the locale. All functions are thread-safe if no two calls write the same options. Rows and their
+ * texts are constants of the library; texts that are passed must not be NULL unless a function allows it.
  *
  * Stability: experimental.
  */
@@ -29,7 +30,7 @@ typedef enum trv_kind {
     TRV_KIND_TIME,       /* "1.5us", at most an hour: double, ns */
     TRV_KIND_BYTES,      /* "8192", "64KiB": uint32_t or uint64_t */
     TRV_KIND_SHARE,      /* "10%": double, 0 to 1 */
-    TRV_KIND_FACTOR,     /* "2x", from 1x to 1000000x: double */
+    TRV_KIND_FACTOR,     /* "2x", from 1x to 1000000x: double; of entries of lists */
     TRV_KIND_WHOLE,      /* "7": uint64_t */
     TRV_KIND_WORD,       /* one of some words: an enumeration */
     TRV_KIND_FLAG,       /* "no" or "yes": bool */
@@ -39,7 +40,8 @@ typedef enum trv_kind {
 
 /* Consumers of a parameter (bits) */
 enum {
-    TRV_AFFECTS_PLANS = 1,  /* plans depend on it; they ignore the others */
+    TRV_AFFECTS_PLANS = 1,  /* plans depend on it. `trivance plan` has no others: it ignores those of TRV_AFFECTS_TIMES,
+                               and plans for the default of `model` */
     TRV_AFFECTS_LINKS = 2,  /* the links of the network and their use: verification and costs depend on it, too */
     TRV_AFFECTS_TIMES = 4,  /* only simulated times depend on it */
     TRV_STATED_RESULTS = 8, /* tables of results have it even if it has its default … */
@@ -62,9 +64,7 @@ typedef struct trv_parameter {
     double unit;                       /* of numbers in it, in that of the member; 0: %s is the text of the value */
 } trv_parameter_t;
 
-TRV_API int trv_parameters_count(void);
-
-/* A parameter, 0 … trv_parameters_count() - 1, in the order of help texts; NULL if there is none. */
+/* A parameter, counted from 0 in the order of help texts; NULL if there is none. */
 TRV_API const trv_parameter_t *trv_parameter_at(int index);
 
 /* The parameter with a name; NULL if there is none. */
@@ -73,17 +73,17 @@ TRV_API const trv_parameter_t *trv_parameter_find(const char *name);
 /* All dimensions, before the torus is known: the value of the text "all", which the simulator does not take. */
 #define TRV_ALL_DIMENSIONS (~0u)
 
-/* Sets a parameter by its name from text: trv_parameter_set(&options, "alpha", "1.5us"). Changes nothing after an
- * error: TRV_ERR_ARGUMENT for an unknown name, an invalid or NULL text (a flag takes NULL for "yes"), or a list. */
+/* Sets a parameter by its name from text: trv_parameter_set(&options, "alpha", "1.5us"); a flag takes NULL for "yes".
+ * TRV_ERR_ARGUMENT, which changes nothing, for an unknown name, an invalid or NULL text, or a list. */
 TRV_API int trv_parameter_set(trv_simulate_options_t *options, const char *name, const char *text);
 
-/* Writes the text of a parameter's value, from which trv_parameter_set makes the same value; "" for the default of a
- * parameter whose default has no text, and for a list. Returns `text`. */
+/* Writes the text of a parameter's value, with 15 digits. trv_parameter_set reads it, if the value is in the range. ""
+ * for the default of a parameter whose default has no text, and for a list. Returns `text`. */
 #define TRV_PARAMETER_TEXT_MAX 64
 TRV_API char *trv_parameter_format(const trv_simulate_options_t *options, const trv_parameter_t *parameter,
                                    char text[TRV_PARAMETER_TEXT_MAX]);
 
-/* Whether a parameter has its default (TRV_SIMULATE_DEFAULTS). */
+/* Whether a parameter has its default (TRV_SIMULATE_DEFAULTS), whatever its mark. */
 TRV_API bool trv_parameter_is_default(const trv_simulate_options_t *options, const trv_parameter_t *parameter);
 
 /* An entry of the lists slow-rank, slow-link and cut. */
@@ -98,7 +98,7 @@ typedef struct trv_parameter_entry {
 TRV_API int trv_parameter_parse_entry(const char *name, const char *text, trv_parameter_entry_t *entry);
 
 /* Parses a rate, a time, a count of bytes, a share or a factor, in the unit of trv_kind_t. A count is exact.
- * TRV_ERR_ARGUMENT for other kinds and invalid texts. */
+ * TRV_ERR_ARGUMENT, which leaves *value as it is, for other kinds and invalid texts. */
 TRV_API int trv_quantity_parse(trv_kind_t kind, const char *text, double *value);
 
 /* Parses sizes of vectors, at least 1 byte each: "1K,64K" or ranges, "32:128M" (doubling), "1K:64K:x4", "1K:9K:+2K".

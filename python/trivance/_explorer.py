@@ -41,12 +41,12 @@ _CONTROLS = {"bandwidth": "bandwidth", "alpha": "alpha", "link-latency": "latenc
 
 
 def _parameters(network: Network) -> Iterator[Tuple[str, str]]:
-    """The parameters of a network as words of the page's address."""
+    """The words of the page's address for parameters that have a control, and for others without their default."""
     o, text = network._options, c.create_string_buffer(64)
     for name, row in L.PARAMETERS.items():
         if name in _CONTROLS:
             yield _CONTROLS[name], f"{getattr(o, row.member.decode()):.15g}"
-        elif row.kind == L.WORD and row.affects & L.STATED_RESULTS or not L.lib.parameter_is_default(c.byref(o), c.byref(row)):
+        elif not L.lib.parameter_is_default(c.byref(o), c.byref(row)):
             yield name, L.lib.parameter_format(c.byref(o), c.byref(row), text).decode()
 
 

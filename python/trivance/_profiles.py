@@ -24,6 +24,11 @@ def keyword_of(name: str) -> str:
     return name.removeprefix("no-").replace("-", "_")
 
 
+def read_flag(row: Any, text: str) -> bool:
+    """The value of the keyword argument for a truth value, "yes" or "no": forwarding is the opposite of no-forwarding."""
+    return (text == "yes") != bool(row.name.startswith(b"no-"))
+
+
 def _read(name: str) -> Tuple[Dict[str, Any], Set[str]]:
     """The parameters of a profile as arguments of `Network`, and the names of those whose source is "fitted"."""
     if not isinstance(name, str):
@@ -40,18 +45,8 @@ def _read(name: str) -> Tuple[Dict[str, Any], Set[str]]:
     code = L.formats.profile_read(L.text(name, "the network"), _SET(add), None)
     if code < 0:
         raise L.ArgumentError(L.lib.last_error().decode(errors="replace"))
-    arguments: Dict[str, Any] = {}
-    fitted: Set[str] = set()
-    for row, value, source in rows:
-        own = {keyword_of(row.name.decode()): value}
-        if row.kind == L.FLAG:
-            own = {keyword: getattr(options, row.member.decode()) != row.name.startswith(b"no-") for keyword in own}
-        elif row.kind == L.TIME and row.mark:  # "0.01ns/stream"
-            own[row.mark.decode()] = getattr(options, row.mark.decode())
-        arguments.update(own)
-        if source.startswith("fitted"):
-            fitted.update(own)
-    return arguments, fitted
+    arguments = {keyword_of(row.name.decode()): read_flag(row, value) if row.kind == L.FLAG else value for row, value, _ in rows}
+    return arguments, {keyword_of(row.name.decode()) for row, _, source in rows if source.startswith("fitted")}
 
 
 def read_profile(name: str) -> Dict[str, Any]:

@@ -10,7 +10,7 @@ import textwrap
 from typing import TYPE_CHECKING, Any, Dict, Iterable, Iterator, Mapping, Optional, Sequence, Tuple, Union
 
 from . import _library as L
-from ._profiles import keyword_of, read_profile
+from ._profiles import keyword_of, read_flag, read_profile
 from ._progress import Progress, callback
 from ._units import Bytes, to_bool, to_bytes, to_factor, to_int, to_list, to_quantity
 
@@ -154,19 +154,14 @@ _TYPES = {L.RATE: ("Union[float, str]", "float (bit/s) or str"), L.TIME: ("Union
 #: The rows by keyword: lists have keywords of their own.
 _ROWS = {keyword_of(name): row for name, row in L.PARAMETERS.items() if row.kind != L.LIST}
 #: Keywords of truth values that the text of another parameter may set: gamma_per_stream of "0.01ns/stream".
-_MARKS = {row.mark.decode(): row for row in _ROWS.values() if row.mark and row.kind == L.TIME}
-
-
-def _is_negated(row: L.Parameter) -> bool:
-    """The keyword forwarding is the opposite of no-forwarding."""
-    return bool(row.name.startswith(b"no-"))
+_MARKS = tuple(row.mark.decode() for row in _ROWS.values() if row.mark and row.kind == L.TIME)
 
 
 def _usual(row: L.Parameter) -> Any:
     """The default of a keyword argument."""
     text = row.usual.decode()
     if row.kind == L.FLAG:
-        return (text == "yes") != _is_negated(row)
+        return read_flag(row, text)
     if row.kind == L.DIMENSIONS:
         return ()
     return int(text) if row.kind == L.WHOLE else text or None
@@ -177,7 +172,7 @@ def _described() -> str:
     lines = []
     for keyword, row in _ROWS.items():
         sentence = row.sentence.decode()
-        if _is_negated(row):
+        if keyword != row.name.decode().replace("-", "_"):  # its opposite
             sentence = f"if it is False, {sentence[:sentence.rindex(' (default')]}"
         lines += [f"    {keyword} : {_TYPES[row.kind][1]}", *textwrap.wrap(
             sentence[0].upper() + sentence[1:] + ".", 112, initial_indent=" " * 8, subsequent_indent=" " * 8)]
@@ -188,7 +183,7 @@ def _set_parameter(options: L.SimulateOptions, keyword: str, row: L.Parameter, v
     """Sets a member from the value of a keyword argument."""
     member, text = row.member.decode(), isinstance(value, str)
     if row.kind == L.FLAG:
-        setattr(options, member, to_bool(value, keyword) != _is_negated(row))
+        setattr(options, member, to_bool(value, keyword) == read_flag(row, "yes"))
     elif text:
         L.set_parameter(options, row.name.decode(), value, keyword)
     elif row.kind == L.WORD:
@@ -297,8 +292,8 @@ class Network:
                     value = self.options[keyword] = tuple(to_list(value, keyword, "(0, 2)", "'all', 'one' or a list of dimensions"))
                 _set_parameter(options, keyword, row, value, len(self.torus.dims))
         for keyword in _MARKS:
-            self.options[keyword] = to_bool(self.options[keyword], keyword) or getattr(options, keyword)
-            setattr(options, keyword, self.options[keyword])
+            if to_bool(self.options[keyword], keyword):
+                setattr(options, keyword, True)
         self._network = L.Network(c.sizeof(L.Network), self.torus._struct, len(slow_link), slow_link, options.routes,
                                   options.no_forwarding)
 

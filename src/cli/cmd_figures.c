@@ -1,9 +1,10 @@
 /*
- * trivance figures: executes the Python package (python/trivance/figures), which reads the values of the options.
+ * trivance figures: checks the options and executes the Python package (python/trivance/figures), which reads them.
  */
 #include <trivance/common.h>
 
 #include "cli/subcommands.h"
+#include "cli/shared/network_options.h"
 #include "cli/shared/python.h"
 #include "cli/shared/tool.h"
 #include "base/text/parse.h"
@@ -48,13 +49,19 @@ const cli_command_t cli_figures_command = {
                 "trivance figures --model=fifo --output ideal-router\n",
 };
 
-/* Reports numbers that are wrong. The package, which takes a second to load, reads the values. */
+/* Reports values that are wrong. The package, which takes a second to load, reads them. */
 static int read_option(void *context, int key)
 {
     char item[16];
     const char *rest = key == OPTION_ONLY ? optarg : NULL;
-    int number, more, rc = key == 'j' ? trv_parse_int(optarg, "--workers", 1, 1024, &number) : TRV_OK;
+    int number, more, rc = TRV_OK;
+    cli_network_t network;
     (void)context;
+    cli_network_init(&network);
+    if (key == OPTION_MODEL || key == OPTION_DELIVERY)
+        rc = cli_network_set(&network, key == OPTION_MODEL ? "model" : "delivery", optarg);
+    else if (key == 'j')
+        rc = trv_parse_int(optarg, "--workers", 1, 1024, &number);
     while (!rc && (more = trv_next_item(&rest, "--only", item, sizeof item)) != 0)
         rc = more < 0 ? more : trv_parse_int(item, "--only", 6, 35, &number);
     return rc;

@@ -201,9 +201,10 @@ static int list_collectives(cli_format_t format)
 
 static int list_parameters(cli_format_t format)
 {
-    static const cli_column_t column[] = {{"name", "parameter", false, 0},   {"value", "value", false, 0},
-                                          {"words", NULL, false, 0},         {"default", "default", false, 0},
-                                          {"plans", "plans", false, 0},      {"list", NULL, false, 0},
+    static const cli_column_t column[] = {{"name", "parameter", false, 0},
+                                          {"value", "value", false, 0},
+                                          {"default", "default", false, 0},
+                                          {"plans", "plans", false, 0},
                                           {"sentence", "sentence", false, 0}};
     cli_table_t table;
     cli_table_begin(&table, stdout, format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());
@@ -211,10 +212,8 @@ static int list_parameters(cli_format_t format)
         const trv_parameter_t *parameter = trv_parameter_at(i);
         cli_cell_text(&table, parameter->name);
         cli_cell_text(&table, parameter->value);
-        parameter->words ? cli_cell_text(&table, parameter->words) : cli_cell_none(&table);
         cli_cell_text(&table, parameter->usual);
         cli_cell_bool(&table, parameter->affects & TRV_AFFECTS_PLANS);
-        cli_cell_bool(&table, parameter->kind == TRV_KIND_LIST);
         cli_cell_text(&table, parameter->sentence);
         cli_row_end(&table);
     }

@@ -128,8 +128,6 @@ static const trv_parameter_t table[] = {
 
 enum { COUNT = sizeof table / sizeof table[0] };
 
-int trv_parameters_count(void) { return COUNT; }
-
 const trv_parameter_t *trv_parameter_at(int index) { return index >= 0 && index < COUNT ? &table[index] : NULL; }
 
 const trv_parameter_t *trv_parameter_find(const char *name)
@@ -147,7 +145,7 @@ bool trv_parameter_is_default(const trv_simulate_options_t *options, const trv_p
                   parameter->bytes) == 0;
 }
 
-size_t trv_parameters_key(const trv_simulate_options_t *options, unsigned char key[TRV_PARAMETERS_KEY_MAX])
+void trv_parameters_key(const trv_simulate_options_t *options, unsigned char key[TRV_PARAMETERS_KEY_MAX])
 {
     size_t used = 0;
     for (int i = 0; i < COUNT; i++) {
@@ -160,5 +158,5 @@ size_t trv_parameters_key(const trv_simulate_options_t *options, unsigned char k
         if (p->mark) /* it has a meaning only beside a value */
             key[used++] = *mark && !trv_parameter_is_default(options, p);
     }
-    return used;
+    memset(key + used, 0, TRV_PARAMETERS_KEY_MAX - used);
 }

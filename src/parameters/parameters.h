@@ -8,8 +8,8 @@
 
 #define TRV_PARAMETERS_KEY_MAX sizeof(trv_simulate_options_t)
 
-/* Copies the values of the parameters that a choice depends on, lists excepted, one after another. Returns the number
- * of bytes, which is always the same. */
-size_t trv_parameters_key(const trv_simulate_options_t *options, unsigned char key[TRV_PARAMETERS_KEY_MAX]);
+/* Copies the values of the parameters that a choice depends on, all but lists and those that only simulated times
+ * depend on, one after another, and fills the rest with zeros. */
+void trv_parameters_key(const trv_simulate_options_t *options, unsigned char key[TRV_PARAMETERS_KEY_MAX]);
 
 #endif

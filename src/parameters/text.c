@@ -88,10 +88,10 @@ static int parse_dimensions(const char *text, value_t *value)
     if (value->mark || strcmp(text, "all") == 0)
         return TRV_OK;
     do {
-        char digit[8];
+        char digit[TRV_PARAMETER_TEXT_MAX];
         int d = 0;
         const size_t length = strcspn(p, ":");
-        snprintf(digit, sizeof digit, "%.*s", length < 7 ? (int)length : 7, p);
+        snprintf(digit, sizeof digit, "%.*s", length < sizeof digit ? (int)length : 0, p); /* "" is no dimension */
         if (trv_parse_int(digit, "a dimension", 0, TRV_DIMS_MAX - 1, &d))
             return trv_fail(
                 TRV_ERR_ARGUMENT,
@@ -108,10 +108,11 @@ static int parse_dimensions(const char *text, value_t *value)
 static int parse_marked_time(const char *text, value_t *value)
 {
     char time[TRV_PARAMETER_TEXT_MAX];
-    const size_t length = strlen(text), end = strlen(PER_STREAM);
-    value->mark = length > end && strcmp(text + length - end, PER_STREAM) == 0;
-    snprintf(time, sizeof time, "%.*s", (int)(value->mark ? length - end : length), text);
-    return trv_parse_latency_ns(time, &value->number);
+    const char *end = strstr(text, PER_STREAM);
+    value->mark = end && end - text < TRV_PARAMETER_TEXT_MAX && strcmp(end, PER_STREAM) == 0;
+    if (value->mark)
+        snprintf(time, sizeof time, "%.*s", (int)(end - text), text);
+    return trv_parse_latency_ns(value->mark ? time : text, &value->number);
 }
 
 static int parse_value(const trv_parameter_t *parameter, const char *text, value_t *value)
@@ -128,7 +129,7 @@ static int parse_value(const trv_parameter_t *parameter, const char *text, value
         value->number = number;
         return rc ? trv_fail(rc, "%s; for example %s", trv_last_error(), parameter->usual) : TRV_OK;
     case TRV_KIND_LIST:
-        return trv_fail(TRV_ERR_ARGUMENT, "%s lists ranks or links of one torus, and is not set from one text",
+        return trv_fail(TRV_ERR_ARGUMENT, "%s lists ranks or links of one torus; it is no part of a profile",
                         parameter->name);
     case TRV_KIND_TIME:
         if (parameter->mark)
@@ -214,7 +215,6 @@ char *trv_parameter_format(const trv_simulate_options_t *options, const trv_para
     case TRV_KIND_RATE: trv_snprintf(text, size, "%.15gGb/s", *(const double *)member / 1e9); break;
     case TRV_KIND_TIME: trv_snprintf(text, size, "%.15gns%s", *(const double *)member, mark ? PER_STREAM : ""); break;
     case TRV_KIND_SHARE: trv_snprintf(text, size, "%.15g%%", 100 * *(const double *)member); break;
-    case TRV_KIND_FACTOR: trv_snprintf(text, size, "%.15gx", *(const double *)member); break;
     case TRV_KIND_BYTES:
     case TRV_KIND_WHOLE:
         snprintf(text, size, "%llu",
@@ -224,6 +224,7 @@ char *trv_parameter_format(const trv_simulate_options_t *options, const trv_para
     case TRV_KIND_WORD: copy_word(parameter->words, *(const int *)member, text); break;
     case TRV_KIND_FLAG: copy_word(parameter->words, *(const bool *)member, text); break;
     case TRV_KIND_DIMENSIONS: format_dimensions(*(const unsigned *)member, mark, text); break;
+    case TRV_KIND_FACTOR: /* of entries of lists */
     case TRV_KIND_LIST: break;
     }
     return text;

@@ -61,7 +61,7 @@ static void key_fill(cache_key_t *key, const trv_torus_t *torus, trv_collective_
     key->idempotent = constraints->idempotent;
     key->memory_bytes = constraints->memory_bytes;
     key->messages_per_port = (uint32_t)constraints->messages_per_port;
-    (void)trv_parameters_key(network, key->network);
+    trv_parameters_key(network, key->network);
 }
 
 static bool key_equal(const cache_key_t *a, const cache_key_t *b)

@@ -306,8 +306,7 @@ def test_networks_can_be_pickled():
 
 def test_explorer_has_all_parameters():
     from trivance._explorer import address
-    assert address(tv.Network("9"), 64) == ("torus=9&bytes=64&model=fifo&delivery=head&bandwidth=800000000000&alpha=1500&latency=100&"
-                                            "overhead=0")
+    assert address(tv.Network("9"), 64) == "torus=9&bytes=64&bandwidth=800000000000&alpha=1500&latency=100&overhead=0"
     text = address(tv.Network("4x4m", nodes=[8, 0, 1, 2, 5], packet="4KiB", shared_paths=(0, 1), buffer="64K", model="dateline", jitter=0.1,
                               seed=7, gamma="0.5ns", gamma_per_stream=True, routes="fixed", nic_bandwidth="200Gb/s", host_latency="77.5ns",
                               router_in=0, router_out="1us", slow_ranks={3: 2.5}, cuts=["9:+0", "6:+1:one-way"],
@@ -315,7 +314,7 @@ def test_explorer_has_all_parameters():
     words = dict(word.split("=") for word in text.split("&"))
     assert words == {
         "torus": "4x4m", "bytes": "1048576", "bandwidth": "800000000000", "alpha": "1500", "latency": "100", "overhead": "0",
-        "delivery": "head", "model": "dateline", "nodes": "0-2,5,8", "packet": "4096", "shared-paths": "0:1", "buffer": "65536",
+        "model": "dateline", "nodes": "0-2,5,8", "packet": "4096", "shared-paths": "0:1", "buffer": "65536",
         "jitter": "10%25", "seed": "7", "gamma": "0.5ns/stream", "routes": "fixed", "nic-bandwidth": "200Gb/s", "host-latency": "77.5ns",
         "router-in": "0ns", "router-out": "1000ns", "no-forwarding": "yes", "slow-rank": "3:2.5x", "links": "6:+1:one-way,9:+0:cut"}
     assert "shared-paths=one" in address(tv.Network("4x4", shared_paths="one"), 64)

@@ -41,7 +41,7 @@ def rows(path):
 WRONG = [
     ("--only 5", "--only: '5' is not a whole number from 6 to 35; for example --only=6"),
     ("--only 6,36", "'36' is not a whole number from 6 to 35"), ("--only 6,,7", "--only has an empty entry"),
-    ("--only six", "'six' is not a whole number"), ("--model=ideal", "neither dateline nor fifo; for example --model=fifo"),
+    ("--only six", "'six' is not a whole number"), ("--model=ideal", "--model: 'ideal' is neither dateline nor fifo"),
     ("--delivery=late", "--delivery: 'late' is neither head nor tail"), ("--workers=0", "--workers"), ("6", "--only=6,8"),
     ("--qick", "did you mean --quick?"), ("--out /dev/null/here", "'/dev/null/here' cannot be made"),
     ("--out /proc", "'/proc' cannot be made"), ("--only 6 --output=", "the folder has no name")]

@@ -1,5 +1,6 @@
 """The validation with measurements on a real torus: rows, schedules, predictions of a sample, reports, profiles."""
 import json
+import os
 import subprocess
 import sys
 
@@ -7,6 +8,7 @@ import pytest
 
 import trivance as tv
 from conftest import EXHAUSTIVE
+from trivance import _library as L
 from trivance._profiles import fitted_parameters
 from trivance.validation import model, plans, report, rows
 
@@ -142,6 +144,8 @@ def test_profiles(tmp_path):
         "jitter": {"value": "10%", "source": "x"}, "shared-paths": {"value": "0:1", "source": "x"}}}))
     assert tv.Network.from_profile("8x8", str(own)) == tv.Network(
         "8x8", gamma="0.5ns", gamma_per_stream=True, forwarding=False, jitter=0.1, shared_paths=(0, 1))
+    assert tv.Network.from_profile("8x8", str(own), gamma="1ns") == tv.Network.from_profile("8x8", str(own)).replace(gamma=1e-9) == \
+        tv.Network("8x8", gamma="1ns", forwarding=False, jitter=0.1, shared_paths=(0, 1))  # "/stream" goes with the text
     for name, text in (("tofu", "expected one of paper, tofu-d-fjmpi, tofu-d"), (3, "the network is 3"),
                        (str(tmp_path / "none.json"), "cannot be read: No such file"), (str(tmp_path) + "/", "cannot be read"),
                        ("/dev/zero", "'/dev/zero' is a device; expected a regular file or a pipe")):
@@ -153,6 +157,9 @@ def test_profiles(tmp_path):
         own.write_text(whole)
         with pytest.raises(tv.ArgumentError, match=text):
             tv.Network.from_profile("8", str(own))
+        assert L.formats.profile_read(os.fsencode(own), None, None) == tv.InvalidScheduleError.code
+    assert L.formats.profile_read(b"tofu", None, None) == L.formats.profile_read(b"./none.json", None, None) == tv.ArgumentError.code
+    assert L.formats.profile_name(-1) is L.formats.profile_title(3) is None
     for parameters, text in (
             ('"alfa": {"value": "1us", "source": "x"}', "no parameter 'alfa'"),
             ('"link_latency": {"value": "1us", "source": "x"}', "no parameter 'link_latency'"),

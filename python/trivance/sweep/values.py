@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Optional, Union
 
 from .. import _library as L
-from .._profiles import _SET, keyword_of
+from .._profiles import _SET, keyword_of, read_flag
 from .._units import to_bps, to_bytes, to_int, to_list, to_ns, to_quantity
 from ..network import Network, Torus
 from ..planner import algorithms, find_algorithm
@@ -209,8 +209,7 @@ def arguments_of(name: str, cell: Cell) -> dict[str, Any]:
     text = text_of(cell) + (kind.unit if kind and not isinstance(cell, str) else "")
     options = L.SimulateOptions(size=c.sizeof(L.SimulateOptions))
     L.set_parameter(options, name.replace("_", "-"), text, name)
-    keyword = keyword_of(row.name.decode())
-    return {keyword: text if row.kind != L.FLAG else (text == "yes") == (keyword == name)}
+    return {keyword_of(row.name.decode()): read_flag(row, text) if row.kind == L.FLAG else text}
 
 
 def network_of(torus: str, cells: dict[str, Cell]) -> Network:

@@ -3,9 +3,6 @@
  */
 #include "cli/shared/network_options.h"
 
-#include <limits.h>
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <trivance/formats.h>
@@ -14,7 +11,6 @@
 #include "base/append.h"
 #include "base/error.h"
 #include "simulate/simulator.h"
-#include "torus/rows.h"
 
 #define NETWORK "network" /* the name of a profile; the parameters follow */
 
@@ -45,16 +41,11 @@ static cli_option_t profile_option(void)
         for (int i = 0; trv_profile_name(i); i++) {
             const char *name = trv_profile_name(i);
             trv_append(words, sizeof words, "%s ", name);
-            trv_append(text, sizeof text, "%s%s%s",
-                       i == 0                    ? ""
-                       : trv_profile_name(i + 1) ? ", "
-                                                 : " or ",
-                       name, strcmp(name, "paper") == 0 ? " (default)" : "");
+            trv_append(text, sizeof text, "%s%s, ", name, strcmp(name, "paper") == 0 ? " (default)" : "");
         }
         trv_append(words, sizeof words, "FILE");
         trv_append(text, sizeof text,
-                   ", or a file with parameters, for example ./mine.json; other options replace "
-                   "single parameters");
+                   "or a file with parameters, for example ./mine.json; other options replace single parameters");
     }
     return (cli_option_t){NETWORK, CLI_NETWORK_OPTION, "NAME", text, words};
 }
@@ -117,37 +108,15 @@ static int entry_add(cli_network_t *network, const char *name, const char *text)
     return rc;
 }
 
-static int profile_parameter_set(void *context, const char *name, const char *value, const char *source);
-
-/* Sets a parameter; an error message begins with its option, which is also its key in files. */
-static int set_and_name(cli_network_t *network, int index, const char *value)
-{
-    char reason[512];
-    const char *name = cli_network_name(index);
-    int rc = index == 0                                   ? trv_profile_read(value, profile_parameter_set, network)
-             : parameter_of(index)->kind == TRV_KIND_LIST ? entry_add(network, name, value)
-                                                          : trv_parameter_set(&network->options, name, value);
-    if (!rc)
-        return TRV_OK;
-    snprintf(reason, sizeof reason, "%s", trv_last_error());
-    return trv_fail(rc, "--%s: %s", name, reason);
-}
-
 /* Sets a parameter of a profile, unless an option has set it; its value is checked in both cases. */
 static int profile_parameter_set(void *context, const char *name, const char *value, const char *source)
 {
     cli_network_t *network = context;
     trv_simulate_options_t unused = TRV_SIMULATE_DEFAULTS;
     const int index = index_find(name);
+    const bool given = index >= 0 && (network->given >> index & 1);
     (void)source;
-    if (index == 0)
-        return trv_fail(TRV_ERR_ARGUMENT, "a profile cannot refer to another one; list the parameters themselves");
-    if (index > 0 && parameter_of(index)->kind == TRV_KIND_LIST)
-        return trv_fail(TRV_ERR_ARGUMENT, "a profile has no %s, which belongs to one torus; give it as an option",
-                        name);
-    if (index > 0 && !(network->given >> index & 1))
-        return set_and_name(network, index, value);
-    return trv_parameter_set(&unused, name, value);
+    return trv_parameter_set(given ? &unused : &network->options, name, value);
 }
 
 int cli_network_set(cli_network_t *network, const char *name, const char *value)
@@ -156,7 +125,10 @@ int cli_network_set(cli_network_t *network, const char *name, const char *value)
     if (index < 0)
         return trv_parameter_set(&network->options, name, value);
     network->given |= UINT64_C(1) << index;
-    return set_and_name(network, index, value);
+    int rc = index == 0                                   ? trv_profile_read(value, profile_parameter_set, network)
+             : parameter_of(index)->kind == TRV_KIND_LIST ? entry_add(network, name, value)
+                                                          : trv_parameter_set(&network->options, name, value);
+    return rc ? trv_fail(rc, "--%s: %s", name, trv_last_error()) : TRV_OK;
 }
 
 /* ---- Checking ---------------------------------------------------------------------------------------------------- */
@@ -220,18 +192,6 @@ trv_simulate_options_t cli_network_reporting(const trv_simulate_options_t *optio
     reporting.progress = trv_span_callback;
     reporting.progress_context = span;
     return reporting;
-}
-
-int cli_network_open_rings(const trv_torus_t *torus, const trv_simulate_options_t *options, trv_torus_t *opened)
-{
-    const trv_network_t on = cli_network_on(torus, options);
-    trv_rows_t *rows;
-    int rc = trv_rows_create(&rows, &on, INFINITY);
-    *opened = *torus;
-    if (!rc)
-        opened->lines = rows->lines;
-    trv_rows_destroy(rows);
-    return rc;
 }
 
 double cli_hop_ns(const trv_simulate_options_t *network)

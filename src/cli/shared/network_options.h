@@ -1,6 +1,5 @@
 /*
- * The network's parameters as users type them: `simulate`, `sweep` and `figures` accept them under the same names, as
- * options or as keys of a file.
+ * The network's parameters as users type them: options of subcommands, and keys of profiles, under the same names.
  */
 #ifndef TRIVANCE_CLI_SHARED_NETWORK_OPTIONS_H
 #define TRIVANCE_CLI_SHARED_NETWORK_OPTIONS_H
@@ -53,14 +52,12 @@ trv_network_t cli_network_on(const trv_torus_t *torus, const trv_simulate_option
 /* The options, with progress reported to the span. */
 trv_simulate_options_t cli_network_reporting(const trv_simulate_options_t *options, trv_span_t *span);
 
-/* Stores the torus on which algorithms run: rings that cuts have opened are lines. */
-int cli_network_open_rings(const trv_torus_t *torus, const trv_simulate_options_t *options, trv_torus_t *opened);
+/* Parameters that may be given several times (cli_command_t.repeated) */
+#define CLI_NETWORK_REPEATED "slow-rank slow-link cut"
 
 /* Parameters as options of subcommands, with the key CLI_NETWORK_OPTION + the index of the name: all, those that a
  * plan depends on, and those of links alone. */
-/* Parameters that may be given several times (cli_command_t.repeated) */
-#define CLI_NETWORK_REPEATED "slow-rank slow-link cut"
-#define CLI_NETWORK_OPTION   1024
+#define CLI_NETWORK_OPTION 1024
 const cli_option_t *cli_network_options(void);
 const cli_option_t *cli_network_plan_options(void);
 const cli_option_t *cli_network_link_options(void);
@@ -77,9 +74,6 @@ char *cli_network_unplanned(const cli_network_t *network, char text[CLI_NETWORK_
 /* The time of a hop: along a link and through both sides of a router. The setter keeps the proportions of the three. */
 double cli_hop_ns(const trv_simulate_options_t *network);
 void cli_set_hop(trv_simulate_options_t *network, double hop_ns);
-
-/* The text of one parameter: "fifo" of "model". `text` holds TRV_PARAMETER_TEXT_MAX bytes. Returns `text`. */
-char *cli_network_word(const trv_simulate_options_t *options, const char *name, char *text);
 
 /* The columns of results that state the network, of which there are at most CLI_NETWORK_MAX, and their cells. The first
  * returns their number. */

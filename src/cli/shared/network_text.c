@@ -12,11 +12,6 @@
 #include "base/number.h"
 #include "base/text/parse.h"
 
-char *cli_network_word(const trv_simulate_options_t *options, const char *name, char *text)
-{
-    return trv_parameter_format(options, trv_parameter_find(name), text);
-}
-
 char *cli_network_unplanned(const cli_network_t *network, char text[CLI_NETWORK_TEXT_MAX])
 {
     text[0] = '\0';
