@@ -15,6 +15,7 @@
 #include <trivance/trivance.h>
 
 #include "exhaustive.h"
+#include "planner/ranking.h"
 
 static trv_simulate_options_t paper = TRV_SIMULATE_DEFAULTS;
 
@@ -522,6 +523,41 @@ static void test_bad_names(void **state)
     trv_planner_destroy(planner);
 }
 
+/* The fastest member of a family is that of trv_planner_time, within a limit and with one or two queues per link. */
+static void test_family(void **state)
+{
+    static const char *const member[] = {"trivance-l", "trivance-b"};
+    trv_torus_t torus;
+    (void)state;
+    assert_int_equal(trv_torus_parse("4x6", &torus), TRV_OK);
+    for (int c = 0; c < 2; c++) {
+        trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
+        trv_planner_t *planner, *alone;
+        int differ = 0;
+        network.model = c ? TRV_DATELINE : TRV_FIFO;
+        assert_int_equal(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, 0, &network, NULL), TRV_OK);
+        assert_int_equal(trv_planner_create(&alone, &torus, TRV_ALLREDUCE, 0, &network, NULL), TRV_OK);
+        for (uint64_t bytes = 32; bytes <= 32 << 20; bytes *= 16) {
+            trv_planner_choice_t choice, best = {.time_ns = INFINITY};
+            for (int m = 0; m < 2; m++) {
+                assert_int_equal(trv_planner_time(alone, bytes, member[m], &choice), TRV_OK);
+                best = choice.time_ns < best.time_ns ? choice : best;
+            }
+            assert_int_equal(trv_planner_time_family(planner, bytes, "trivance", INFINITY, &choice), TRV_OK);
+            assert_string_equal(choice.algorithm, best.algorithm);
+            assert_true(choice.time_ns == best.time_ns && choice.alpha_ns == best.alpha_ns);
+            differ |= 1 << (strcmp(best.algorithm, member[0]) == 0);
+        }
+        assert_int_equal(differ, 3);
+        trv_planner_choice_t choice;
+        assert_int_equal(trv_planner_time_family(planner, 4096, "trivance", 1, &choice), TRV_OK);
+        assert_true(isinf(choice.time_ns));
+        assert_int_equal(trv_planner_time_family(planner, 4096, "ring", INFINITY, &choice), TRV_ERR_UNSUPPORTED);
+        trv_planner_destroy(planner);
+        trv_planner_destroy(alone);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -533,6 +569,7 @@ int main(void)
         cmocka_unit_test(test_cache),
         cmocka_unit_test(test_rank),
         cmocka_unit_test(test_constraints),
+        cmocka_unit_test(test_family),
         cmocka_unit_test(test_large_vectors),
         cmocka_unit_test(test_dateline),
         cmocka_unit_test(test_shared_paths),

@@ -50,40 +50,31 @@ typedef struct trv_compare_point {
     int root; /* of a broadcast, reduce, scatter or gather; otherwise 0 */
     uint64_t vector_bytes;
     /* The candidates: "planned", the planner's choice; or names of algorithms and families, separated by commas, such
-     * as "trivance-b", "hybrid:4x8", "trivance" or "swing,bucket". The members of a family are its algorithms that are
-     * exact (or, if the constraints accept others, all) and that support the collective, if any does. */
+     * as "trivance-b", "hybrid:4x8", "trivance" or "swing,bucket". The members of a family are its exact algorithms
+     * that support the collective, or if none does, all exact ones. */
     const char *algorithms;
     /* NULL, or a schedule of the caller that is a further candidate, after the names. Without names the torus, the
      * collective and the root are those of the schedule. */
     const trv_schedule_t *schedule;
-    const trv_planner_constraints_t *constraints; /* on "planned"; NULL: exact */
     /* Simulate as the planner does: with one queue per link, without slow ranks and jitter, and with larger packets
      * where a simulation would take more than about a second. The time of "planned" is then that of its choice. */
     bool as_planned;
-    /* NULL, or a planner for the torus, the collective, the root, the network and the constraints. Times are then
-     * those of the planner (trv_planner_rank, trv_planner_time), for its constraints; it reports its progress to the
-     * run. A point with a planner has no schedule, and all its candidates have the bound 0. */
-    trv_planner_t *planner;
-    double time_max_ns; /* with a planner: longer times are INFINITY, which takes less work; 0: all are exact */
-    bool with_limit;    /* fill in `limit` and `ratio` */
+    bool with_limit; /* fill in `limit` and `ratio` */
 } trv_compare_point_t;
 #define TRV_COMPARE_POINT TRV_SIZED(trv_compare_point_t)
 
 /* The result of a point. */
 typedef struct trv_compare_row {
-    bool done;                              /* a run has filled in the row */
     int code;                               /* TRV_OK; TRV_ERR_UNSUPPORTED if no candidate can run */
     const char *reason;                     /* the sentence of that error, of the last candidate; otherwise NULL */
     char algorithm[TRV_ALGORITHM_NAME_MAX]; /* the fastest candidate; a plan also if it cannot be simulated */
     double time_ns;
-    bool modelled; /* the time is a model's estimate (trv_planner_choice_t) */
+    bool modelled; /* of "planned" with as_planned: the time is a model's estimate (trv_planner_choice_t) */
     double wall_s; /* duration of its simulations */
-    /* Of the fastest candidate's simulation (trv_simulation_t); 0 if the planner simulates. */
+    /* Of the fastest candidate's simulation (trv_simulation_t); 0 for "planned" with as_planned. */
     uint64_t messages, packets, packet_hops, simulated_hops;
-    trv_planner_choice_t choice; /* with a planner, or of "planned" with as_planned: unless the time is INFINITY */
-    trv_limit_t limit;           /* with_limit: lower bounds and the reference; NAN if there are none … */
-    double ratio;                /* … and time_ns / limit.time_ns, 1 if both are 0 */
-    double share;                /* estimated part of the work of all points of the run, known before the run starts */
+    trv_limit_t limit; /* with_limit: lower bounds and the reference; NAN if there are none … */
+    double ratio;      /* … and time_ns / limit.time_ns, 1 if both are 0 */
 } trv_compare_row_t;
 
 typedef struct trv_compare trv_compare_t;
@@ -94,17 +85,16 @@ TRV_API void trv_compare_destroy(trv_compare_t *compare);
 
 /* Appends a point and returns its index, from 0, or an error: TRV_ERR_ARGUMENT for a name that is not of an algorithm
  * or family, for "planned" beside other candidates, and for a point without candidates. The point, its names and its
- * network with all links and slow ranks are copied; the schedule and the planner are borrowed until the point's row is
- * done, or the comparison is destroyed. */
+ * network with all links and slow ranks are copied; the schedule is borrowed until the comparison is destroyed. */
 TRV_API int64_t trv_compare_add(trv_compare_t *compare, const trv_compare_point_t *point);
 
 typedef struct trv_compare_options {
     size_t size; /* of this struct, as the caller knows it: begin with {TRV_COMPARE_OPTIONS} */
     int workers; /* threads that simulate; 0: one per core that the process may use */
-    /* Callbacks, or NULL. The thread that calls trv_compare_run calls them. `progress` is called about every 10 ms with
-     * the fraction 0 … 1 of the run that is done, which never decreases; a result other than 0 cancels the run. `done`
-     * is called once for every row that the run has filled in, in any order; the run ends with its result if that is
-     * not 0. */
+    /* Callbacks, or NULL. The thread that calls trv_compare_run calls them; they may not add points. `progress` is
+     * called about every 10 ms with the fraction 0 … 1 of the run that is done, which never decreases; a result other
+     * than 0 cancels the run. `done` is called once for every row that the run has filled in, in any order; the run
+     * ends with its result if that is not 0. */
     int (*progress)(void *context, double fraction);
     void *progress_context;
     int (*done)(void *context, int64_t index, const trv_compare_row_t *row);
@@ -112,17 +102,15 @@ typedef struct trv_compare_options {
 } trv_compare_options_t;
 #define TRV_COMPARE_OPTIONS TRV_SIZED(trv_compare_options_t)
 
-/* Fills in the rows that are not done; `options` may be NULL. A worker takes the points with the least work first, so
- * that the first rows are done early; the others take those with the most work first. A single worker is the calling
+/* Fills in the rows of all points; `options` may be NULL. One worker takes the points in ascending order of work, so
+ * that the first rows are done early; the others take them in descending order. A single worker is the calling
  * thread. A candidate that does not support the point, or whose messages are too long to be simulated, is left out; if
  * all are, the row has the reason, and the run continues. Otherwise returns 0 or the first error of any point, such as
  * TRV_ERR_ARGUMENT for an impossible network; TRV_ERR_CANCELLED if `progress` asked for it; or the result of `done`.
- * After an error rows that are done remain; a further run fills in the others. */
+ * After an error only the rows that `done` has received are known. */
 TRV_API int trv_compare_run(trv_compare_t *compare, const trv_compare_options_t *options);
 
-/* The number of points, and the row of one; it belongs to the comparison and moves when a point is added. NULL if there
- * is no such point. */
-TRV_API int64_t trv_compare_count(const trv_compare_t *compare);
+/* The row of a point; it belongs to the comparison and moves when a point is added. NULL if there is no such point. */
 TRV_API const trv_compare_row_t *trv_compare_row(const trv_compare_t *compare, int64_t index);
 
 /* Finds the row of a single point, in the calling thread. Returns the errors of trv_compare_add and trv_compare_run, or

@@ -180,8 +180,8 @@ class PlannerChoice(c.Structure):
 
 class CompareRow(c.Structure):
     _fields_ = _declared(
-        "bool done; int code; char *reason; char algorithm[128]; double time_ns; bool modelled; double wall_s; "
-        "uint64_t messages, packets, packet_hops, simulated_hops; PlannerChoice choice; Limit limit; double ratio, share")
+        "int code; char *reason; char algorithm[128]; double time_ns; bool modelled; double wall_s; "
+        "uint64_t messages, packets, packet_hops, simulated_hops; Limit limit; double ratio")
 
 
 DONE = c.CFUNCTYPE(c.c_int, c.c_void_p, c.c_int64, c.POINTER(CompareRow))
@@ -374,8 +374,7 @@ class SimulateOptions(c.Structure):
 
 class ComparePoint(c.Structure):
     _fields_ = _declared("size_t size; Torus torus; SimulateOptions *network; int collective, root; uint64_t vector_bytes; "
-                         "char *algorithms; void *schedule; PlannerConstraints *constraints; bool as_planned; "
-                         "void *planner; double time_max_ns; bool with_limit")
+                         "char *algorithms; void *schedule; bool as_planned, with_limit")
 
 
 # ---- Calls -----------------------------------------------------------------------------------------------------------

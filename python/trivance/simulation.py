@@ -156,8 +156,8 @@ class _Compare(L.Handle):
         name = L.text(point.what, "the name of an algorithm") if isinstance(point.what, str) else b""
         L.check(L.lib.compare_add(self._pointer, c.byref(L.ComparePoint(
             c.sizeof(L.ComparePoint), point.network.torus._struct, c.pointer(point.network._options),
-            L.collective_code(point.collective), point.root, point.size, name, schedule and schedule._pointer, None,
-            point.as_planned, None, 0, True))))
+            L.collective_code(point.collective), point.root, point.size, name, schedule and schedule._pointer,
+            point.as_planned, True))))
 
     def run(self, workers: Optional[int], done: Optional[Callable[[int, Row], Any]]) -> None:
         def finished(_context: int, index: int, row: Any) -> int:

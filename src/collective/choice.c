@@ -2,17 +2,17 @@
  * Choices by name and by the planner, and the reasons for them. The planner caches its choices for the whole process,
  * so that the choice for a second communicator of the same shape takes no time.
  */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <trivance/compare.h>
 
 #include "base/number.h"
 #include "collective/choice.h"
 #include "base/clock.h"
 #include "base/append.h"
 #include "base/error.h"
+#include "planner/ranking.h"
 
 enum { REPORTED_MS = 1 }; /* planning that takes longer is logged */
 
@@ -121,23 +121,15 @@ static int query_planner(const query_t *query, trv_planner_t **planner)
                               &query->chooser->simulation, &query->constraints);
 }
 
-/* Finds the fastest algorithm of the family; TRV_ERR_UNSUPPORTED if none is suitable, with the reason for
- * the last one as the last error. */
+/* Finds the fastest algorithm of the family; TRV_ERR_UNSUPPORTED if none is suitable, with the reason for the last one
+ * as the last error. */
 static int find_in_family(const query_t *query, const char *family, trv_planner_choice_t *best)
 {
     trv_planner_t *planner;
-    trv_compare_row_t row;
     int code = query_planner(query, &planner);
     if (code < 0)
         return code;
-    code = trv_compare_one(&(trv_compare_point_t){TRV_COMPARE_POINT, .torus = query->chooser->network->torus,
-                                                  .network = &query->chooser->simulation,
-                                                  .collective = query->collective, .root = query->chooser->root,
-                                                  .vector_bytes = query->bytes, .algorithms = family,
-                                                  .planner = planner},
-                           &row);
-    if (code == TRV_OK)
-        *best = row.choice;
+    code = trv_planner_time_family(planner, query->bytes, family, INFINITY, best);
     trv_planner_destroy(planner);
     return code;
 }

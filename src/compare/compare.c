@@ -1,7 +1,6 @@
 /*
  * The list of points, their candidates' names, and their rows.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,20 +9,20 @@
 #include "base/array.h"
 #include "base/error.h"
 #include "compare/point.h"
-#include "planner/ranking.h"
+#include "simulate/simulator.h"
 
 static const char PLANNED[] = "planned";
 
 /* ---- Names ------------------------------------------------------------------------------------------------------- */
 
-static int name_add(trv_candidate_name_t **name, int64_t *names, int64_t *capacity, const char *text)
+static int name_add(trv_point_t *point, int64_t *capacity, const char *text)
 {
-    for (int64_t i = 0; i < *names; i++)
-        if (strcmp((*name)[i].text, text) == 0)
+    for (int64_t i = 0; i < point->names; i++)
+        if (strcmp(point->name[i].text, text) == 0)
             return TRV_OK;
-    if (trv_array_reserve(name, capacity, *names, 1, sizeof **name))
+    if (trv_array_reserve(&point->name, capacity, point->names, 1, sizeof *point->name))
         return TRV_ERR_MEMORY;
-    strcpy((*name)[(*names)++].text, text);
+    strcpy(point->name[point->names++].text, text);
     return TRV_OK;
 }
 
@@ -35,49 +34,38 @@ static bool is_algorithm(const char *text)
     return false;
 }
 
-static bool is_member(const trv_algorithm_t *algorithm, const char *family, bool any)
+static bool is_member(const trv_algorithm_t *algorithm, const char *family)
 {
-    return strcmp(trv_algorithm_family(algorithm), family) == 0 &&
-           (any || trv_algorithm_exactness(algorithm) == TRV_EXACT);
-}
-
-/* Whether schedules that only cover are accepted. */
-static bool accepts_covers(const trv_point_t *point)
-{
-    const trv_planner_t *planner = point->asked.planner;
-    return planner ? planner->constraints.idempotent : point->constraints.idempotent;
+    return strcmp(trv_algorithm_family(algorithm), family) == 0 && trv_algorithm_exactness(algorithm) == TRV_EXACT;
 }
 
 /* Adds an algorithm, or the members of a family that support the collective, if any does. */
-static int names_add(trv_candidate_name_t **name, int64_t *names, int64_t *capacity, const trv_point_t *point,
-                     const char *text)
+static int names_add(trv_point_t *point, int64_t *capacity, const char *text)
 {
-    const bool any = accepts_covers(point), single = is_algorithm(text);
+    const bool single = is_algorithm(text);
     int members = 0, supporting = 0, rc = TRV_OK;
     for (int i = 0; i < trv_algorithms_count() && !single; i++) {
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
-        if (is_member(algorithm, text, any)) {
+        if (is_member(algorithm, text)) {
             members++;
             supporting += trv_algorithm_has_collective(algorithm, point->asked.collective);
         }
     }
     for (int i = 0; i < trv_algorithms_count() && members > 0 && !rc; i++) {
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
-        if (is_member(algorithm, text, any) &&
+        if (is_member(algorithm, text) &&
             (supporting == 0 || trv_algorithm_has_collective(algorithm, point->asked.collective)))
-            rc = name_add(name, names, capacity, trv_algorithm_name(algorithm));
+            rc = name_add(point, capacity, trv_algorithm_name(algorithm));
     }
     if (members == 0)
-        rc = trv_algorithm_find(text) ? name_add(name, names, capacity, text) : TRV_ERR_ARGUMENT;
+        rc = trv_algorithm_find(text) ? name_add(point, capacity, text) : TRV_ERR_ARGUMENT;
     return rc;
 }
 
-int trv_point_names(const trv_point_t *point, trv_candidate_name_t **name, int64_t *names)
+static int point_set_names(trv_point_t *point)
 {
     int64_t capacity = 0;
     int rc = TRV_OK;
-    *name = NULL;
-    *names = 0;
     for (const char *rest = point->algorithms; *rest && !point->planned && !rc;) {
         trv_candidate_name_t item;
         const size_t length = strcspn(rest, ",");
@@ -87,27 +75,15 @@ int trv_point_names(const trv_point_t *point, trv_candidate_name_t **name, int64
         memcpy(item.text, rest, length);
         item.text[length] = '\0';
         rest += length + (rest[length] == ',');
-        rc = names_add(name, names, &capacity, point, item.text);
+        rc = names_add(point, &capacity, item.text);
     }
     return rc;
-}
-
-/* ---- Networks ---------------------------------------------------------------------------------------------------- */
-
-static trv_network_t network_of(const trv_torus_t *torus, const trv_simulate_options_t *options)
-{
-    return (trv_network_t){TRV_NETWORK,
-                           .torus = *torus,
-                           .slow_links = options->slow_links,
-                           .slow_link = options->slow_link,
-                           .routes = options->routes,
-                           .no_forwarding = options->no_forwarding};
 }
 
 int trv_compare_limit(const trv_torus_t *torus, const trv_simulate_options_t *network, trv_collective_t collective,
                       int root, uint64_t vector_bytes, trv_limit_t *limit)
 {
-    const trv_network_t on = network_of(torus, network);
+    const trv_network_t on = trv_simulate_network(torus, network);
     const double routers_ns = network->router_in_ns + network->router_out_ns;
     const trv_hockney_t times = {network->bandwidth_bps, network->alpha_ns + 2 * network->host_latency_ns + routers_ns,
                                  network->link_latency_ns + routers_ns};
@@ -131,9 +107,9 @@ static int copy_array(void *copy, const void *from, int count, size_t size)
 /* Copies the network and what it refers to. */
 static int point_set_network(trv_point_t *point)
 {
-    static const trv_simulate_options_t usual = TRV_SIMULATE_DEFAULTS;
+    static const trv_simulate_options_t defaults = TRV_SIMULATE_DEFAULTS;
     trv_simulate_options_t *options = &point->options;
-    *options = point->asked.network ? *point->asked.network : usual;
+    *options = point->asked.network ? *point->asked.network : defaults;
     int rc = trv_check_size(options->size, sizeof *options, "TRV_SIMULATE_DEFAULTS");
     if (!rc)
         rc = copy_array(&point->link, options->slow_link, options->slow_links, sizeof *point->link);
@@ -144,20 +120,16 @@ static int point_set_network(trv_point_t *point)
     options->observer = NULL;
     options->link_loads = false;
     options->progress = NULL;
-    point->network = network_of(&point->asked.torus, options);
+    point->network = trv_simulate_network(&point->asked.torus, options);
     return rc;
 }
 
 static int check_point(const trv_compare_point_t *asked)
 {
     int rc = trv_check_size(asked->size, sizeof *asked, "TRV_COMPARE_POINT");
-    if (!rc && asked->constraints)
-        rc = trv_check_size(asked->constraints->size, sizeof *asked->constraints, "TRV_PLANNER_CONSTRAINTS");
     if (!rc && !asked->schedule && (!asked->algorithms || !*asked->algorithms))
         rc = trv_fail(TRV_ERR_ARGUMENT, "there is no candidate; expected names of algorithms or families, for example "
                                         "trivance, or a schedule");
-    if (!rc && asked->planner && asked->schedule)
-        rc = trv_fail(TRV_ERR_ARGUMENT, "a planner times algorithms by their names; leave out the schedule");
     if (!rc && asked->algorithms && strcmp(asked->algorithms, PLANNED) == 0 && asked->schedule)
         rc = trv_fail(TRV_ERR_ARGUMENT, "planned is the only candidate of a point; leave out the schedule");
     return rc;
@@ -168,30 +140,24 @@ static void point_clear(trv_point_t *point)
     free(point->link);
     free(point->slow);
     free(point->algorithms);
+    free(point->name);
     free(point->reason);
 }
 
 static int point_create(trv_point_t *point, const trv_compare_point_t *asked)
 {
     const char *algorithms = asked->algorithms ? asked->algorithms : "";
-    trv_candidate_name_t *name = NULL;
-    int64_t names;
     *point = (trv_point_t){.asked = *asked, .planned = strcmp(algorithms, PLANNED) == 0};
     if (asked->schedule && !*algorithms) {
         point->asked.torus = *trv_schedule_torus(asked->schedule);
         point->asked.collective = trv_schedule_collective(asked->schedule);
         point->asked.root = trv_schedule_root(asked->schedule);
     }
-    if (asked->constraints)
-        point->constraints = *asked->constraints;
-    if (asked->time_max_ns <= 0)
-        point->asked.time_max_ns = INFINITY;
     int rc = point_set_network(point);
     if (!rc && !(point->algorithms = strdup(algorithms)))
         rc = trv_fail_memory();
     if (!rc)
-        rc = trv_point_names(point, &name, &names);
-    free(name);
+        rc = point_set_names(point);
     if (rc)
         point_clear(point);
     return rc;
@@ -225,11 +191,9 @@ int64_t trv_compare_add(trv_compare_t *compare, const trv_compare_point_t *asked
         rc = point_create(&compare->point[compare->points], asked);
     if (rc)
         return rc;
-    compare->row[compare->points] = (trv_compare_row_t){.done = false};
+    compare->row[compare->points] = (trv_compare_row_t){0};
     return compare->points++;
 }
-
-int64_t trv_compare_count(const trv_compare_t *compare) { return compare->points; }
 
 const trv_compare_row_t *trv_compare_row(const trv_compare_t *compare, int64_t index)
 {

@@ -11,7 +11,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "compare/point.h"
-#include "planner/ranking.h"
 #include "planner/timing.h"
 #include "simulate/simulator.h"
 
@@ -22,9 +21,7 @@
 bool trv_point_group_matches(const trv_point_group_t *group, const trv_point_t *point)
 {
     const trv_compare_point_t *first = &group->first->asked, *asked = &point->asked;
-    return first->schedule == asked->schedule && first->planner == asked->planner &&
-           first->collective == asked->collective && first->root == asked->root &&
-           group->first->constraints.idempotent == point->constraints.idempotent &&
+    return first->schedule == asked->schedule && first->collective == asked->collective && first->root == asked->root &&
            strcmp(group->first->algorithms, point->algorithms) == 0 &&
            trv_network_same_schedules(&group->first->network, &point->network);
 }
@@ -33,12 +30,12 @@ bool trv_point_group_matches(const trv_point_group_t *group, const trv_point_t *
 static int group_hold(trv_point_group_t *group, const trv_point_t *point, const char *name,
                       trv_simulators_t *simulators, trv_shared_simulator_t **entry)
 {
-    trv_shared_simulator_t wanted = {.network = point->network,
-                                     .collective = point->asked.collective,
-                                     .root = point->asked.root,
-                                     .schedule = name ? NULL : point->asked.schedule};
-    snprintf(wanted.algorithm, sizeof wanted.algorithm, "%s", name ? name : trv_schedule_name(wanted.schedule));
-    int rc = trv_simulators_hold(simulators, &wanted, entry);
+    trv_shared_simulator_t key = {.network = point->network,
+                                  .collective = point->asked.collective,
+                                  .root = point->asked.root,
+                                  .schedule = name ? NULL : point->asked.schedule};
+    snprintf(key.algorithm, sizeof key.algorithm, "%s", name ? name : trv_schedule_name(key.schedule));
+    int rc = trv_simulators_hold(simulators, &key, entry);
     if (!rc)
         rc = trv_array_reserve(&group->member, &group->member_capacity, group->members, 1,
                                sizeof(trv_shared_simulator_t *));
@@ -54,11 +51,10 @@ int trv_point_group_create(trv_point_group_t **created, const trv_point_t *point
     if (!group)
         return trv_fail_memory();
     group->first = point;
-    group->owner = group;
     pthread_mutex_init(&group->lock, NULL);
-    int rc = trv_point_names(point, &group->name, &group->names);
-    for (int64_t i = 0; i < group->names && !point->asked.planner && !rc; i++)
-        rc = group_hold(group, point, group->name[i].text, simulators, &entry);
+    int rc = TRV_OK;
+    for (int64_t i = 0; i < point->names && !rc; i++)
+        rc = group_hold(group, point, point->name[i].text, simulators, &entry);
     if (!rc && point->asked.schedule)
         rc = group_hold(group, point, NULL, simulators, &entry);
     return rc;
@@ -69,7 +65,6 @@ void trv_point_group_destroy(trv_point_group_t *group)
     if (!group)
         return;
     pthread_mutex_destroy(&group->lock);
-    free(group->name);
     free(group->member);
     free(group);
 }
@@ -80,12 +75,12 @@ void trv_point_group_release(trv_point_group_t *group)
         trv_shared_simulator_release(group->member[i]);
 }
 
-/* The least work of any member, because a lower bound often excludes the others from simulation. The work of a plan,
- * whose name is not known yet, and of times by a planner is that of some messages of the whole vector. */
+/* The minimum work of any member, because a lower bound often excludes the others from simulation. The work of a plan,
+ * whose name is not known yet, is that of some messages of the whole vector. */
 double trv_point_group_estimate(const trv_point_group_t *group, const trv_point_t *point)
 {
-    double least = 0;
-    if (point->planned || point->asked.planner)
+    double minimum = 0;
+    if (point->planned)
         return trv_shared_simulator_hops(&(trv_shared_simulator_t){.network = point->network,
                                                                    .message_hops = PLAN_HOPS,
                                                                    .byte_hops = PLAN_HOPS,
@@ -95,17 +90,16 @@ double trv_point_group_estimate(const trv_point_group_t *group, const trv_point_
         const trv_shared_simulator_t *entry = group->member[i];
         const double hops = trv_shared_simulator_hops(entry, &point->options, point->asked.vector_bytes);
         if (!entry->code && !trv_shared_simulator_check(entry, &point->options, point->asked.vector_bytes) &&
-            (least == 0 || hops < least))
-            least = hops;
+            (minimum == 0 || hops < minimum))
+            minimum = hops;
     }
-    return least;
+    return minimum;
 }
 
 /* ---- Candidates -------------------------------------------------------------------------------------------------- */
 
 typedef struct candidate {
-    const char *name;
-    trv_shared_simulator_t *entry; /* NULL: timed by the planner */
+    trv_shared_simulator_t *entry;
     trv_simulate_options_t options;
     double bound_ns;
 } candidate_t;
@@ -146,7 +140,7 @@ static int candidate_set_options(candidate_t *candidate, const trv_point_t *poin
 static int search_add(search_t *search, trv_shared_simulator_t *entry, bool bounded)
 {
     const uint64_t bytes = search->point->asked.vector_bytes;
-    candidate_t candidate = {.name = entry->algorithm, .entry = entry};
+    candidate_t candidate = {.entry = entry};
     int rc = trv_shared_simulator_acquire(entry);
     if (!rc)
         rc = candidate_set_options(&candidate, search->point);
@@ -171,30 +165,6 @@ static int advance_report(void *context, double fraction)
     const double step = fraction - advance->part_done;
     advance->part_done = fraction;
     return advance_by(advance, step * advance->part);
-}
-
-/* Lets the planner report its progress to the run. Returns the callback of its own, which must be restored. */
-static trv_span_t planner_redirect(trv_planner_t *planner, trv_advance_t *advance)
-{
-    const trv_span_t caller = planner->caller;
-    planner->caller = (trv_span_t){advance->reports ? advance_report : NULL, advance, 0, 1};
-    return caller;
-}
-
-/* Finds the time of a candidate with the planner; a time that cannot be the best one may be INFINITY. */
-static int candidate_plan(const search_t *search, const candidate_t *candidate, trv_compare_row_t *row)
-{
-    const trv_point_t *point = search->point;
-    double cutoff_ns = point->asked.time_max_ns;
-    if (search->found && !point->asked.planner->dateline) /* with two channels its first simulation is no bound */
-        cutoff_ns = fmin(cutoff_ns, search->row->time_ns);
-    const trv_span_t caller = planner_redirect(point->asked.planner, search->advance);
-    int rc = trv_planner_time_within(point->asked.planner, point->asked.vector_bytes, candidate->name, cutoff_ns,
-                                     &row->choice);
-    point->asked.planner->caller = caller;
-    row->time_ns = row->choice.time_ns;
-    row->modelled = row->choice.modelled;
-    return rc;
 }
 
 /* Simulates a candidate, until it takes longer than the best one. */
@@ -224,14 +194,12 @@ static int search_time(search_t *search, const candidate_t *candidate)
 {
     trv_compare_row_t timed = {0}, *row = search->row;
     const double start_ns = trv_now_ns();
-    int rc = candidate->entry ? candidate_simulate(search, candidate, &timed)
-                              : candidate_plan(search, candidate, &timed);
+    int rc = candidate_simulate(search, candidate, &timed);
     row->wall_s += 1e-9 * (trv_now_ns() - start_ns);
     if (rc || (search->found && !(timed.time_ns < row->time_ns)))
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
     timed.wall_s = row->wall_s;
-    timed.share = row->share;
-    snprintf(timed.algorithm, sizeof timed.algorithm, "%s", candidate->name);
+    snprintf(timed.algorithm, sizeof timed.algorithm, "%s", candidate->entry->algorithm);
     *row = timed;
     search->found = true;
     return TRV_OK;
@@ -251,44 +219,29 @@ static int search_run(search_t *search)
     double hops = 0, share = advance->left;
     int rc = TRV_OK;
     for (int64_t i = 0; i < search->candidates && advance->reports; i++)
-        if (search->candidate[i].entry)
-            hops += candidate_hops(&search->candidate[i], point);
+        hops += candidate_hops(&search->candidate[i], point);
     for (int64_t i = 0; i < search->candidates && !rc; i++) {
         const candidate_t *candidate = &search->candidate[i];
-        if (search->found && candidate->entry && candidate->bound_ns >= search->row->time_ns)
+        if (search->found && candidate->bound_ns >= search->row->time_ns)
             break;
         advance->part_done = 0;
-        advance->part = !candidate->entry ? share / (double)search->candidates
-                        : hops > 0        ? share * candidate_hops(candidate, point) / hops
-                                          : 0;
+        advance->part = hops > 0 ? share * candidate_hops(candidate, point) / hops : 0;
         rc = search_time(search, candidate);
-        if (!rc && !candidate->entry)
-            rc = advance_report(advance, 1);
     }
     return rc;
 }
 
 /* ---- Plans ------------------------------------------------------------------------------------------------------- */
 
-/* The choice of the point's planner, or NULL: of all planners of the process. */
 static int point_plan(const trv_point_t *point, trv_advance_t *advance, trv_planner_choice_t *choice)
 {
     advance->part_done = 0;
-    advance->part = point->asked.planner || point->asked.as_planned ? advance->left
-                                                                    : 0; /* otherwise a simulation follows */
-    if (point->asked.planner) {
-        const trv_span_t caller = planner_redirect(point->asked.planner, advance);
-        const int found = trv_planner_rank_within(point->asked.planner, point->asked.vector_bytes, 1,
-                                                  point->asked.time_max_ns, choice);
-        point->asked.planner->caller = caller;
-        return found < 0 ? found : TRV_OK;
-    }
+    advance->part = point->asked.as_planned ? advance->left : 0; /* otherwise a simulation follows */
     trv_simulate_options_t network = point->options;
     network.progress = advance->reports ? advance_report : NULL;
     network.progress_context = advance;
     return trv_planner_best(&point->network.torus, point->asked.collective, point->asked.root,
-                            point->asked.vector_bytes, &network, point->asked.constraints ? &point->constraints : NULL,
-                            choice);
+                            point->asked.vector_bytes, &network, NULL, choice);
 }
 
 static int group_find(trv_point_group_t *group, const trv_point_t *point, const char *name,
@@ -317,8 +270,7 @@ static int search_plan(search_t *search, trv_point_group_t *group, trv_simulator
     if (rc)
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
     memcpy(row->algorithm, choice.algorithm, sizeof row->algorithm); /* stays if it cannot be simulated */
-    if (point->asked.planner || point->asked.as_planned) {
-        row->choice = choice;
+    if (point->asked.as_planned) {
         row->time_ns = choice.time_ns;
         row->modelled = choice.modelled;
         search->found = true;
@@ -335,8 +287,6 @@ static int search_fill(search_t *search, trv_point_group_t *group, trv_simulator
     int rc = TRV_OK;
     if (search->point->planned)
         return search_plan(search, group, simulators);
-    for (int64_t i = 0; i < group->names && search->point->asked.planner; i++)
-        search_insert(search, (candidate_t){.name = group->name[i].text});
     for (int64_t i = 0; i < group->members && !rc; i++)
         rc = search_add(search, group->member[i], group->members > 1);
     return rc;
@@ -357,21 +307,17 @@ int trv_point_find(trv_point_t *point, trv_point_group_t *group, trv_simulators_
                    trv_compare_row_t *row)
 {
     search_t search = {.point = point, .row = row, .advance = advance};
-    const int64_t capacity = 1 + group->names + (point->planned ? 0 : group->members);
+    const int64_t capacity = point->planned ? 1 : group->members;
     search.candidate = malloc((size_t)capacity * sizeof *search.candidate);
     if (!search.candidate)
         return trv_fail_memory();
-    if (point->asked.planner)
-        pthread_mutex_lock(&group->owner->lock);
     int rc = search_fill(&search, group, simulators);
     if (!rc)
         rc = search_run(&search);
-    if (point->asked.planner)
-        pthread_mutex_unlock(&group->owner->lock);
     free(search.candidate);
     if (!rc && !search.found) {
         row->code = TRV_ERR_UNSUPPORTED;
-        free(point->reason); /* of a run that was cancelled */
+        free(point->reason); /* of an earlier run */
         row->reason = point->reason = strdup(trv_last_error());
         rc = point->reason ? TRV_OK : trv_fail_memory();
     }

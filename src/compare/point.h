@@ -1,5 +1,5 @@
 /*
- * The points of a comparison: compare.c stores them, fastest.c finds the row of one, run.c runs all.
+ * The points of a comparison: compare.c stores them, fastest.c finds the row of one, compare_run.c runs all.
  */
 #ifndef TRIVANCE_COMPARE_POINT_H
 #define TRIVANCE_COMPARE_POINT_H
@@ -11,16 +11,22 @@
 
 #include "compare/simulators.h"
 
-/* A point that has copies of all that it refers to, except for the schedule and the planner. */
+/* The name of a candidate. */
+typedef struct trv_candidate_name {
+    char text[TRV_ALGORITHM_NAME_MAX];
+} trv_candidate_name_t;
+
+/* A point that has copies of all that it refers to, except for the schedule. */
 typedef struct trv_point {
-    trv_compare_point_t asked; /* its pointers to the network, the constraints and the names are the caller's */
+    trv_compare_point_t asked; /* its pointers to the network and the names are the caller's */
     trv_simulate_options_t options;
     trv_network_t network; /* with the links of `options` */
-    trv_planner_constraints_t constraints;
     trv_slow_link_t *link;
     trv_slow_rank_t *slow;
-    char *algorithms; /* "" for a schedule alone */
-    char *reason;     /* that of the row */
+    char *algorithms;           /* "" for a schedule alone */
+    trv_candidate_name_t *name; /* its algorithms, with the members of families; none if the point is planned */
+    int64_t names;
+    char *reason; /* that of the row */
     bool planned;
 } trv_point_t;
 
@@ -30,26 +36,15 @@ struct trv_compare {
     trv_compare_row_t *row;
 };
 
-/* A name of the list of candidates. */
-typedef struct trv_candidate_name {
-    char text[TRV_ALGORITHM_NAME_MAX];
-} trv_candidate_name_t;
-
-/* The names of a point's algorithms, members of families included; the caller frees them. */
-int trv_point_names(const trv_point_t *point, trv_candidate_name_t **name, int64_t *names);
-
 /* Points with the same candidates on networks with the same schedules. */
 typedef struct trv_point_group {
     const trv_point_t *first;
-    trv_candidate_name_t *name; /* none if the points are planned */
-    int64_t names;
     trv_shared_simulator_t **member; /* the simulators that the group holds: in the order of the candidates; if the
                                         points are planned, those of the plans so far */
     int64_t members, member_capacity;
-    double work_max;               /* work of the most expensive point */
-    atomic_size_t pending;         /* points without a row */
-    struct trv_point_group *owner; /* first group with the same planner, whose lock admits one thread to it */
-    pthread_mutex_t lock;          /* protects `member` if the points are planned */
+    double work_max;       /* work of the most expensive point */
+    atomic_size_t pending; /* points without a row */
+    pthread_mutex_t lock;  /* protects `member` if the points are planned */
 } trv_point_group_t;
 
 /* Progress within a point: every candidate reports the fraction of its work. */

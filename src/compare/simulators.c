@@ -129,19 +129,18 @@ bool trv_network_same_schedules(const trv_network_t *a, const trv_network_t *b)
     return equal;
 }
 
-static bool entry_matches(const trv_shared_simulator_t *entry, const trv_shared_simulator_t *wanted)
+static bool entry_matches(const trv_shared_simulator_t *entry, const trv_shared_simulator_t *key)
 {
-    return entry->schedule == wanted->schedule && entry->collective == wanted->collective &&
-           entry->root == wanted->root && strcmp(entry->algorithm, wanted->algorithm) == 0 &&
-           trv_network_same_schedules(&entry->network, &wanted->network);
+    return entry->schedule == key->schedule && entry->collective == key->collective && entry->root == key->root &&
+           strcmp(entry->algorithm, key->algorithm) == 0 && trv_network_same_schedules(&entry->network, &key->network);
 }
 
-static int entry_create(const trv_shared_simulator_t *wanted, trv_shared_simulator_t **created)
+static int entry_create(const trv_shared_simulator_t *key, trv_shared_simulator_t **created)
 {
     trv_shared_simulator_t *entry = *created = malloc(sizeof *entry);
     if (!entry)
         return trv_fail_memory();
-    *entry = *wanted;
+    *entry = *key;
     pthread_mutex_init(&entry->lock, NULL);
     entry->code = estimate(entry);
     if (entry->code != TRV_ERR_UNSUPPORTED)
@@ -150,16 +149,15 @@ static int entry_create(const trv_shared_simulator_t *wanted, trv_shared_simulat
     return entry->reason ? TRV_OK : trv_fail_memory();
 }
 
-int trv_simulators_hold(trv_simulators_t *simulators, const trv_shared_simulator_t *wanted,
-                        trv_shared_simulator_t **entry)
+int trv_simulators_hold(trv_simulators_t *simulators, const trv_shared_simulator_t *key, trv_shared_simulator_t **entry)
 {
     int rc = TRV_OK;
     pthread_mutex_lock(&simulators->lock);
     trv_shared_simulator_t *known = simulators->newest;
-    while (known && !entry_matches(known, wanted))
+    while (known && !entry_matches(known, key))
         known = known->older;
     if (!known) {
-        rc = entry_create(wanted, &known);
+        rc = entry_create(key, &known);
         if (known) {
             known->older = simulators->newest;
             simulators->newest = known;

@@ -40,10 +40,10 @@ void trv_simulators_clear(trv_simulators_t *simulators);
 /* Whether schedules for one network are also schedules for the other. */
 bool trv_network_same_schedules(const trv_network_t *a, const trv_network_t *b);
 
-/* Finds the entry with the network, collective, root, algorithm and schedule of `wanted`, or adds it with its
+/* Finds the entry with the network, collective, root, algorithm and schedule of `key`, or adds it with its
  * estimates; and adds a holder. An algorithm that does not support the network has an entry, too. Any thread may call
  * this and the functions below. */
-int trv_simulators_hold(trv_simulators_t *simulators, const trv_shared_simulator_t *wanted,
+int trv_simulators_hold(trv_simulators_t *simulators, const trv_shared_simulator_t *key,
                         trv_shared_simulator_t **entry);
 
 /* Creates the simulator unless it exists. TRV_ERR_UNSUPPORTED with the entry's reason if that is impossible. */

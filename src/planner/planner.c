@@ -28,7 +28,7 @@
 #include "planner/timing.h"
 #include "planner/trees.h"
 #include "schedule/collective.h"
-#include "simulate/network.h"
+#include "simulate/simulator.h"
 
 #define NEAR_FACTOR 1.6 /* a candidate whose estimate exceeds the best one times this is not simulated */
 /* The maximum number of candidates that are simulated for their estimate, unless more are requested; the second where
@@ -93,12 +93,7 @@ static int keep_links(trv_planner_t *planner, const trv_torus_t *torus)
     if (links > 0)
         memcpy(planner->link, planner->network.slow_link, links * sizeof *planner->link);
     planner->network.slow_link = planner->link;
-    planner->list.network = (trv_network_t){TRV_NETWORK,
-                                            .torus = *torus,
-                                            .slow_links = planner->network.slow_links,
-                                            .slow_link = planner->link,
-                                            .routes = planner->network.routes,
-                                            .no_forwarding = planner->network.no_forwarding};
+    planner->list.network = trv_simulate_network(torus, &planner->network);
     return TRV_OK;
 }
 
@@ -427,6 +422,28 @@ int trv_planner_time_within(trv_planner_t *planner, uint64_t vector_bytes, const
         return TRV_OK;
     }
     return rc ? rc : trv_planner_make_choice(planner, candidate, &entry, choice);
+}
+
+int trv_planner_time_family(trv_planner_t *planner, uint64_t vector_bytes, const char *family, double cutoff_ns,
+                            trv_planner_choice_t *choice)
+{
+    int found = TRV_ERR_UNSUPPORTED;
+    for (int i = 0; i < trv_algorithms_count(); i++) {
+        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
+        trv_planner_choice_t timed;
+        if (strcmp(trv_algorithm_family(algorithm), family) != 0)
+            continue;
+        const int rc = trv_planner_time_within(planner, vector_bytes, trv_algorithm_name(algorithm), cutoff_ns, &timed);
+        if (rc && rc != TRV_ERR_UNSUPPORTED)
+            return rc;
+        if (!rc && (found || timed.time_ns < choice->time_ns)) {
+            *choice = timed;
+            found = TRV_OK;
+            if (!planner->dateline) /* with two channels the first simulation is no bound of the time */
+                cutoff_ns = fmin(cutoff_ns, timed.time_ns);
+        }
+    }
+    return found;
 }
 
 int trv_planner_named_ns(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, double cutoff_ns,

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <trivance/compare.h>
+
 #include "cli/subcommands.h"
 #include "cli/shared/output.h"
 #include "cli/shared/progress.h"

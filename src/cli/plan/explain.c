@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trivance/compare.h>
+
 #include "base/number.h"
 #include "cli/shared/lower_bound.h"
 #include "cli/shared/output.h"
@@ -69,22 +71,13 @@ static bool has_alike_max(const cli_explanation_t *analysis, const char *name)
     return alike >= ALIKE_MAX;
 }
 
-#define LIST_MAX 1024
-
-/* Lists the members of the family whose first one this is, separated by commas; "" for other algorithms. The name of a
- * family may also be that of an algorithm. */
-static const char *list_members(int algorithm, char list[LIST_MAX])
+static bool is_first_of_family(int algorithm)
 {
     const char *family = trv_algorithm_family(trv_algorithm_at(algorithm));
-    list[0] = '\0';
-    for (int i = 0; i < trv_algorithms_count(); i++) {
-        if (strcmp(trv_algorithm_family(trv_algorithm_at(i)), family) != 0)
-            continue;
-        if (i < algorithm)
-            break;
-        trv_append(list, LIST_MAX, "%s%s", *list ? "," : "", trv_algorithm_name(trv_algorithm_at(i)));
-    }
-    return list;
+    int first = 0;
+    while (strcmp(trv_algorithm_family(trv_algorithm_at(first)), family) != 0)
+        first++;
+    return first == algorithm;
 }
 
 /* Adds the fastest member of every family; if simulations are expensive, only if it takes at most SLOWDOWN_MAX times
@@ -93,25 +86,22 @@ static int add_families(cli_explanation_t *analysis)
 {
     const double time_max_ns = is_expensive(analysis) && analysis->rows > 0
                                    ? SLOWDOWN_MAX * analysis->row[0].choice.time_ns
-                                   : 0;
-    trv_compare_t *compare;
-    char list[LIST_MAX];
-    int rc = trv_compare_create(&compare);
-    for (int i = 0; i < trv_algorithms_count() && !rc; i++)
-        if (*list_members(i, list))
-            rc = cli_plan_add_point(analysis->query, analysis->planner, list, analysis->query->bytes, time_max_ns,
-                                    compare);
-    if (!rc)
-        rc = trv_compare_run(compare,
-                             &(trv_compare_options_t){TRV_COMPARE_OPTIONS, .workers = 1, .progress = trv_span_callback,
-                                                      .progress_context = &analysis->span});
-    for (int64_t i = 0; i < trv_compare_count(compare) && !rc; i++) {
-        const trv_compare_row_t *row = trv_compare_row(compare, i);
-        if (!row->code && isfinite(row->time_ns) && analysis->rows < ROWS_MAX)
-            row_add(analysis, &row->choice);
+                                   : INFINITY;
+    const int algorithms = trv_algorithms_count();
+    const trv_span_t all = analysis->span;
+    for (int i = 0; i < algorithms; i++) {
+        trv_planner_choice_t best;
+        if (!is_first_of_family(i))
+            continue;
+        analysis->span = trv_span(all, (double)i / algorithms, 1.0 / algorithms);
+        const int rc = trv_planner_time_family(analysis->planner, analysis->query->bytes,
+                                               trv_algorithm_family(trv_algorithm_at(i)), time_max_ns, &best);
+        if (rc && rc != TRV_ERR_UNSUPPORTED)
+            return rc;
+        if (!rc && isfinite(best.time_ns) && analysis->rows < ROWS_MAX)
+            row_add(analysis, &best);
     }
-    trv_compare_destroy(compare);
-    return rc;
+    return TRV_OK;
 }
 
 /* Adds the plans with the best times. Few of the best are enough if they differ; timing more of them is more work. */

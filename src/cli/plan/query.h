@@ -5,7 +5,6 @@
 #ifndef TRIVANCE_CLI_PLAN_QUERY_H
 #define TRIVANCE_CLI_PLAN_QUERY_H
 
-#include <trivance/compare.h>
 #include <trivance/planner.h>
 
 #include "cli/shared/network_options.h"
@@ -31,10 +30,6 @@ int cli_plan_explain(const cli_plan_query_t *query);
 
 /* Prints the plans for the nodes of a list ("0-9,16-25"; NULL: all), and the mapping of ranks to nodes. */
 int cli_plan_nodes(const cli_plan_query_t *query, const char *list);
-
-/* Adds a point with times by the planner, which is one for the query; longer times than time_max_ns are INFINITY. */
-int cli_plan_add_point(const cli_plan_query_t *query, trv_planner_t *planner, const char *algorithms, uint64_t bytes,
-                       double time_max_ns, trv_compare_t *compare);
 
 /* Prints "AllReduce on the torus 8x8 (64 ranks)", a second line with the network, and one with the constraints. */
 void cli_plan_query_header(const cli_plan_query_t *query, FILE *out);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <trivance/compare.h>
+
 #include "base/number.h"
 #include "cli/shared/lower_bound.h"
 #include "cli/shared/output.h"
@@ -130,41 +132,23 @@ static int algorithms_count(void)
     return trv_algorithms_count() < CLI_CHOICES_MAX ? trv_algorithms_count() : CLI_CHOICES_MAX;
 }
 
-int cli_plan_add_point(const cli_plan_query_t *query, trv_planner_t *planner, const char *algorithms, uint64_t bytes,
-                       double time_max_ns, trv_compare_t *compare)
-{
-    const int64_t index = trv_compare_add(compare,
-                                          &(trv_compare_point_t){TRV_COMPARE_POINT, .torus = query->torus,
-                                                                 .network = &query->network.options,
-                                                                 .collective = query->collective, .root = query->root,
-                                                                 .vector_bytes = bytes, .algorithms = algorithms,
-                                                                 .planner = planner, .time_max_ns = time_max_ns});
-    return index < 0 ? (int)index : TRV_OK;
-}
-
-/* Times all algorithms in all ranges. */
-static int ranges_compare(sizes_t *sizes, trv_span_t span)
+/* Times all algorithms in a range. */
+static int range_compare(sizes_t *sizes, range_t *range)
 {
     const bool expensive = trv_timing_is_nonuniform(&sizes->query->torus, &sizes->query->network.options);
+    const double time_max_ns = expensive ? SLOWDOWN_MAX * range->choice.time_ns : INFINITY;
     const int algorithms = algorithms_count();
-    trv_compare_t *compare;
-    int rc = trv_compare_create(&compare);
-    for (int i = 0; i < sizes->ranges * algorithms && !rc; i++) {
-        const range_t *range = &sizes->range[i / algorithms];
-        rc = cli_plan_add_point(sizes->query, sizes->planner, trv_algorithm_name(trv_algorithm_at(i % algorithms)),
-                                range->at, expensive ? SLOWDOWN_MAX * range->choice.time_ns : 0, compare);
+    const trv_span_t all = sizes->span;
+    for (int i = 0; i < algorithms; i++) {
+        trv_planner_choice_t named;
+        sizes->span = trv_span(all, (double)i / algorithms, 1.0 / algorithms);
+        const int rc = trv_planner_time_within(sizes->planner, range->at, trv_algorithm_name(trv_algorithm_at(i)),
+                                               time_max_ns, &named);
+        if (rc && rc != TRV_ERR_UNSUPPORTED)
+            return rc;
+        range->gain[i] = rc ? NAN : named.time_ns / range->choice.time_ns;
     }
-    if (!rc)
-        rc = trv_compare_run(compare,
-                             &(trv_compare_options_t){TRV_COMPARE_OPTIONS, .workers = 1, .progress = trv_span_callback,
-                                                      .progress_context = &span});
-    for (int i = 0; i < sizes->ranges * algorithms && !rc; i++) {
-        const trv_compare_row_t *row = trv_compare_row(compare, i);
-        range_t *range = &sizes->range[i / algorithms];
-        range->gain[i % algorithms] = row->code ? NAN : row->time_ns / range->choice.time_ns;
-    }
-    trv_compare_destroy(compare);
-    return rc;
+    return TRV_OK;
 }
 
 static int algorithm_index(const trv_algorithm_t *algorithm)
@@ -323,11 +307,11 @@ int cli_plan_sizes(const cli_plan_query_t *query)
     if (!rc)
         rc = ranges_find(sizes);
     for (int r = 0; r < sizes->ranges && !rc; r++) {
-        sizes->span = trv_span(all, 0.5 + 0.1 * r / sizes->ranges, 0.1 / sizes->ranges);
+        sizes->span = trv_span(all, 0.5 + 0.5 * r / sizes->ranges, 0.5 / sizes->ranges);
         rc = range_measure(sizes, &sizes->range[r]);
+        if (!rc)
+            rc = range_compare(sizes, &sizes->range[r]);
     }
-    if (!rc)
-        rc = ranges_compare(sizes, trv_span(all, 0.6, 0.4));
     cli_progress_end(&progress);
     trv_planner_destroy(sizes->planner);
     if (!rc && !(rc = cli_output_begin(&output, query->output))) {

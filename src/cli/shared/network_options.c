@@ -10,6 +10,7 @@
 
 #include "base/append.h"
 #include "base/error.h"
+#include "simulate/simulator.h"
 
 #define NETWORK "network" /* the name of a profile; the parameters follow */
 
@@ -182,12 +183,7 @@ int cli_network_finish_file(cli_network_t *network, const trv_schedule_file_t *f
 
 trv_network_t cli_network_on(const trv_torus_t *torus, const trv_simulate_options_t *options)
 {
-    return (trv_network_t){TRV_NETWORK,
-                           .torus = *torus,
-                           .slow_links = options->slow_links,
-                           .slow_link = options->slow_link,
-                           .routes = options->routes,
-                           .no_forwarding = options->no_forwarding};
+    return trv_simulate_network(torus, options);
 }
 
 trv_simulate_options_t cli_network_reporting(const trv_simulate_options_t *options, trv_span_t *span)

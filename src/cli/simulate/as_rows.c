@@ -46,18 +46,18 @@ static void begin_rows(const cli_simulate_t *job, cli_table_t *table)
 static void add_result(const cli_group_t *group, int line, int size, cli_table_t *table)
 {
     const cli_point_t *point = &group->point[line * group->sizes + size];
-    if (point->rc) {
+    if (point->row.code) {
         for (int cell = 0; cell < 6; cell++)
             cli_cell_none(table);
-        cli_cell_text(table, point->reason);
+        cli_cell_text(table, point->row.reason);
         return;
     }
-    cli_cell_real(table, point->time_ns, 3);
+    cli_cell_real(table, point->row.time_ns, 3);
     cli_cell_real(table, cli_group_vs_trivance(group, line, size), 6);
-    cli_cell_bool(table, point->time_ns <= cli_group_best_ns(group, size));
-    cli_cell_int(table, (int64_t)point->packet_hops);
-    cli_cell_int(table, (int64_t)point->simulated_hops);
-    cli_cell_real(table, point->wall_s, 6);
+    cli_cell_bool(table, point->row.time_ns <= cli_group_best_ns(group, size));
+    cli_cell_int(table, (int64_t)point->row.packet_hops);
+    cli_cell_int(table, (int64_t)point->row.simulated_hops);
+    cli_cell_real(table, point->row.wall_s, 6);
     cli_cell_none(table);
 }
 
@@ -67,14 +67,14 @@ static json_t *link_object(const cli_group_t *group, const cli_point_t *point, i
     char text[TRV_PORT_TEXT_MAX];
     return json_pack("{s:i, s:s, s:i, s:f, s:I, s:I, s:I}", "from", rank, "port", trv_port_format(port, text), "to",
                      trv_torus_shift(&group->torus, rank, trv_port_dimension(port), trv_port_sign(port)), "utilisation",
-                     round(1e6 * load->busy_ns / point->time_ns) / 1e6, "bytes", (json_int_t)load->bytes, "packets",
+                     round(1e6 * load->busy_ns / point->row.time_ns) / 1e6, "bytes", (json_int_t)load->bytes, "packets",
                      (json_int_t)load->packets, "queue_max", (json_int_t)load->queue_max);
 }
 
 static void add_links(const cli_group_t *group, int index, cli_table_t *table)
 {
     const cli_detail_t *detail = &group->detail[index];
-    if (group->point[index].rc) {
+    if (group->point[index].row.code) {
         for (int cell = 0; cell < 3; cell++)
             cli_cell_none(table);
         return;
@@ -90,8 +90,8 @@ static void add_links(const cli_group_t *group, int index, cli_table_t *table)
 static void add_limit(const cli_group_t *group, const cli_point_t *point, cli_table_t *table)
 {
     trv_limit_t limit = {.time_ns = NAN};
-    (void)trv_compare_limit(&group->torus, &point->options, group->collective, group->root, point->bytes, &limit);
-    cli_limit_cells(table, &limit, point->rc ? NAN : point->time_ns);
+    (void)trv_compare_limit(&group->torus, &group->options, group->collective, group->root, point->bytes, &limit);
+    cli_limit_cells(table, &limit, point->row.code ? NAN : point->row.time_ns);
 }
 
 static void add_row(const cli_simulate_t *job, const cli_group_t *group, int line, int size, cli_table_t *table)
@@ -99,18 +99,18 @@ static void add_row(const cli_simulate_t *job, const cli_group_t *group, int lin
     char torus[TRV_TORUS_TEXT_MAX], slow[CLI_LINKS_TEXT_MAX];
     int index = line * group->sizes + size;
     const cli_point_t *point = &group->point[index];
-    const char *algorithm = cli_is_several(point->choice) ? point->algorithm : point->choice->label;
+    const char *algorithm = cli_is_several(point->choice) ? point->row.algorithm : point->choice->label;
     cli_cell_text(table, trv_torus_format(&group->torus, torus, sizeof torus));
     job->goal ? cli_cell_none(table) : cli_cell_text(table, trv_collective_shape(group->collective)->name);
     algorithm[0] ? cli_cell_text(table, algorithm) : cli_cell_none(table);
     cli_cell_text(table, point->choice->label);
-    cli_network_cells(&point->options, table);
+    cli_network_cells(&group->options, table);
     job->goal ? cli_cell_none(table) : cli_cell_int(table, (int64_t)point->bytes);
     add_result(group, line, size, table);
     if (job->compare) {
         double cost_ns = group->detail[index].cost_ns;
         cli_cell_real(table, cost_ns, 3);
-        cli_cell_real(table, point->time_ns / cost_ns, 6);
+        cli_cell_real(table, point->row.time_ns / cost_ns, 6);
     }
     if (job->limit)
         add_limit(group, point, table);

@@ -47,12 +47,13 @@ static int ranking_init(ranking_t *ranking, const cli_group_t *group, int size)
         return trv_fail_memory();
     for (int line = 0; line < group->lines; line++) {
         const cli_point_t *point = &group->point[line * group->sizes + size];
-        if (!point->rc)
-            ranking->position[ranking->positions++] = (position_t){point->time_ns, line, point->choice->label};
+        if (!point->row.code)
+            ranking->position[ranking->positions++] = (position_t){point->row.time_ns, line, point->choice->label};
     }
     qsort(ranking->position, (size_t)ranking->positions, sizeof *ranking->position, ranking_compare);
     const cli_point_t *any = &group->point[size];
-    const int rc = trv_compare_limit(&group->torus, &any->options, group->collective, group->root, any->bytes, &limit);
+    const int rc = trv_compare_limit(&group->torus, &group->options, group->collective, group->root, any->bytes,
+                                     &limit);
     if (!rc)
         ranking->limit_ns = limit.time_ns;
     return rc;

@@ -1,6 +1,6 @@
 /*
- * trivance simulate: runs the simulations. Algorithms and schedules from files go through the grid, on all cores; a
- * GOAL program is simulated once. --links and --trace need a second run, of the algorithm that was fastest.
+ * trivance simulate: runs the simulations. Algorithms and schedules from files are compared on all cores; a GOAL
+ * program is simulated once. --links and --trace need a second run, of the algorithm that was fastest.
  */
 #include "cli/simulate/simulate.h"
 
@@ -26,8 +26,8 @@ double cli_group_best_ns(const cli_group_t *group, int size)
     double best_ns = NAN;
     for (int line = 0; line < group->lines; line++) {
         const cli_point_t *point = &group->point[line * group->sizes + size];
-        if (!point->rc)
-            best_ns = fmin(best_ns, point->time_ns);
+        if (!point->row.code)
+            best_ns = fmin(best_ns, point->row.time_ns);
     }
     return best_ns;
 }
@@ -45,8 +45,8 @@ double cli_group_trivance_ns(const cli_group_t *group, int size)
     double best_ns = NAN;
     for (int line = 0; line < group->lines; line++) {
         const cli_point_t *point = &group->point[line * group->sizes + size];
-        if (!point->rc && is_trivance(point->choice))
-            best_ns = fmin(best_ns, point->time_ns);
+        if (!point->row.code && is_trivance(point->choice))
+            best_ns = fmin(best_ns, point->row.time_ns);
     }
     return best_ns;
 }
@@ -55,9 +55,9 @@ double cli_group_vs_trivance(const cli_group_t *group, int line, int size)
 {
     const cli_point_t *point = &group->point[line * group->sizes + size];
     const double trivance_ns = cli_group_trivance_ns(group, size);
-    if (point->rc || isnan(trivance_ns))
+    if (point->row.code || isnan(trivance_ns))
         return NAN;
-    return trivance_ns > 0 ? point->time_ns / trivance_ns : 1; /* one rank takes no time */
+    return trivance_ns > 0 ? point->row.time_ns / trivance_ns : 1; /* one rank takes no time */
 }
 
 /* ---- Points ------------------------------------------------------------------------------------------------------ */
@@ -92,31 +92,55 @@ static int allocate(cli_outcome_t *outcome, int groups, size_t points)
 }
 
 /* Appends a group without lines. */
-static cli_group_t *add_group(cli_outcome_t *outcome, const trv_torus_t *torus, trv_collective_t collective, int root,
-                              int sizes)
+static cli_group_t *add_group(const cli_simulate_t *job, cli_outcome_t *outcome, const trv_torus_t *torus,
+                              trv_collective_t collective, int root)
 {
     cli_group_t *group = &outcome->group[outcome->groups++];
-    *group = (cli_group_t){*torus,
-                           collective,
-                           root,
-                           0,
-                           sizes,
-                           outcome->point + outcome->points,
-                           outcome->detail + outcome->points};
+    *group = (cli_group_t){.torus = *torus,
+                           .options = job->network.options,
+                           .collective = collective,
+                           .root = root,
+                           .sizes = job->sizes,
+                           .point = outcome->point + outcome->points,
+                           .detail = outcome->detail + outcome->points};
     return group;
 }
 
 static void add_line(const cli_simulate_t *job, cli_outcome_t *outcome, cli_group_t *group, const cli_choice_t *choice)
 {
     for (int size = 0; size < group->sizes; size++)
-        outcome->point[outcome->points++] = (cli_point_t){.torus = group->torus,
-                                                          .collective = group->collective,
-                                                          .root = group->root,
-                                                          .choice = choice,
-                                                          .schedule = outcome->schedule,
-                                                          .bytes = job->bytes[size],
-                                                          .options = job->network.options};
+        outcome->point[outcome->points++] = (cli_point_t){.choice = choice, .bytes = job->bytes[size]};
     group->lines++;
+}
+
+static int add_points(cli_outcome_t *outcome, const cli_group_t *group)
+{
+    int64_t index = 0;
+    for (int i = 0; i < group->lines * group->sizes && index >= 0; i++) {
+        const cli_point_t *point = &group->point[i];
+        index = trv_compare_add(outcome->compare,
+                                &(trv_compare_point_t){TRV_COMPARE_POINT, .torus = group->torus,
+                                                       .network = &group->options, .collective = group->collective,
+                                                       .root = group->root, .vector_bytes = point->bytes,
+                                                       .algorithms = outcome->schedule ? NULL : point->choice->label,
+                                                       .schedule = outcome->schedule});
+    }
+    return index < 0 ? (int)index : TRV_OK;
+}
+
+/* Simulates the points of all groups. */
+static int run_points(cli_outcome_t *outcome, trv_span_t span)
+{
+    const trv_compare_options_t options = {TRV_COMPARE_OPTIONS, .progress = span.callback ? trv_span_callback : NULL,
+                                           .progress_context = &span};
+    int rc = trv_compare_create(&outcome->compare);
+    for (int g = 0; g < outcome->groups && !rc; g++)
+        rc = add_points(outcome, &outcome->group[g]);
+    if (!rc)
+        rc = trv_compare_run(outcome->compare, &options);
+    for (size_t i = 0; i < outcome->points && !rc; i++)
+        outcome->point[i].row = *trv_compare_row(outcome->compare, (int64_t)i);
+    return rc;
 }
 
 /* The fraction of all work for the points; --links and --trace simulate the schedule once more. */
@@ -130,7 +154,7 @@ static int run_algorithms(cli_simulate_t *job, cli_outcome_t *outcome, trv_span_
         rc = check_torus(job, &job->tori.torus[t]);
         if (rc)
             break;
-        cli_group_t *group = add_group(outcome, &job->tori.torus[t], job->collective, job->root, job->sizes);
+        cli_group_t *group = add_group(job, outcome, &job->tori.torus[t], job->collective, job->root);
         for (int i = 0; i < job->selection.choices; i++)
             if (is_supported(job, &group->torus, &job->selection.choice[i]))
                 add_line(job, outcome, group, &job->selection.choice[i]);
@@ -139,7 +163,7 @@ static int run_algorithms(cli_simulate_t *job, cli_outcome_t *outcome, trv_span_
                 trv_fail(TRV_ERR_UNSUPPORTED,
                          "no algorithm of the list supports the torus; `trivance list` shows which tori each supports");
     }
-    return rc ? rc : cli_grid_run(outcome->point, outcome->points, 0, span, NULL, NULL);
+    return rc ? rc : run_points(outcome, span);
 }
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
@@ -148,25 +172,6 @@ static int run_algorithms(cli_simulate_t *job, cli_outcome_t *outcome, trv_span_
 static void set_label(cli_outcome_t *outcome, const char *name)
 {
     snprintf(outcome->choice.label, sizeof outcome->choice.label, "%s", name);
-}
-
-/* Stores the result of a simulation that returned `rc`. An unsupported simulation is not an error: the point has the
- * reason. */
-static int point_set_result(cli_point_t *point, int rc, const trv_simulation_t *result, double start_s)
-{
-    point->rc = rc;
-    memcpy(point->algorithm, point->choice->label, sizeof point->algorithm);
-    point->wall_s = trv_now_s() - start_s;
-    if (rc == TRV_ERR_UNSUPPORTED) {
-        point->reason = strdup(trv_last_error());
-        return point->reason ? TRV_OK : trv_fail_memory();
-    }
-    if (!rc) {
-        point->time_ns = result->time_ns;
-        point->packet_hops = result->packet_hops;
-        point->simulated_hops = result->simulated_hops;
-    }
-    return rc;
 }
 
 static int run_schedule(cli_simulate_t *job, cli_outcome_t *outcome, trv_span_t span)
@@ -188,10 +193,10 @@ static int run_schedule(cli_simulate_t *job, cli_outcome_t *outcome, trv_span_t 
         rc = allocate(outcome, 1, (size_t)job->sizes);
     if (rc)
         return rc;
-    cli_group_t *group = add_group(outcome, trv_schedule_torus(file.schedule), trv_schedule_collective(file.schedule),
-                                   trv_schedule_root(file.schedule), job->sizes);
+    cli_group_t *group = add_group(job, outcome, trv_schedule_torus(file.schedule),
+                                   trv_schedule_collective(file.schedule), trv_schedule_root(file.schedule));
     add_line(job, outcome, group, &outcome->choice);
-    return cli_grid_run(outcome->point, outcome->points, 0, span, NULL, NULL);
+    return run_points(outcome, span);
 }
 
 /* ---- Links ------------------------------------------------------------------------------------------------------- */
@@ -247,12 +252,18 @@ static int run_goal(cli_simulate_t *job, cli_outcome_t *outcome)
     rc = allocate(outcome, 1, 1);
     if (!rc) {
         double start_s = trv_now_s();
-        cli_group_t *group = add_group(outcome, torus, TRV_ALLREDUCE, 0, 1);
+        cli_group_t *group = add_group(job, outcome, torus, TRV_ALLREDUCE, 0);
         add_line(job, outcome, group, &outcome->choice);
         rc = trv_goal_simulate(&goal, torus, &job->network.options, &result);
-        rc = point_set_result(outcome->point, rc, &result, start_s);
+        if (rc == TRV_ERR_UNSUPPORTED)
+            rc = trv_fail(rc, "%.64s cannot run: %s", outcome->choice.label, trv_last_error());
+        outcome->point->row = (trv_compare_row_t){.time_ns = result.time_ns,
+                                                  .wall_s = trv_now_s() - start_s,
+                                                  .packet_hops = result.packet_hops,
+                                                  .simulated_hops = result.simulated_hops};
+        memcpy(outcome->point->row.algorithm, outcome->choice.label, sizeof outcome->choice.label);
     }
-    if (!rc && job->links && !outcome->point->rc)
+    if (!rc && job->links)
         sum_up_links(torus, &result, outcome->detail);
     trv_simulation_clear(&result);
     trv_goal_clear(&goal);
@@ -261,49 +272,51 @@ static int run_goal(cli_simulate_t *job, cli_outcome_t *outcome)
 
 /* ---- The second run ---------------------------------------------------------------------------------------------- */
 
-static int add_links(const trv_schedule_t *schedule, const cli_point_t *point, trv_span_t span, cli_detail_t *detail)
+static int add_links(const cli_group_t *group, const trv_schedule_t *schedule, uint64_t bytes, trv_span_t span,
+                     cli_detail_t *detail)
 {
     trv_simulator_t *simulator;
     trv_simulation_t result = {0};
-    trv_simulate_options_t options = cli_network_reporting(&point->options, &span);
+    trv_simulate_options_t options = cli_network_reporting(&group->options, &span);
     int rc = trv_simulator_create(&simulator, schedule);
     if (rc)
         return rc;
     options.link_loads = true;
-    rc = trv_simulate(simulator, &options, point->bytes, &result);
+    rc = trv_simulate(simulator, &options, bytes, &result);
     if (!rc)
-        sum_up_links(&point->torus, &result, detail);
+        sum_up_links(&group->torus, &result, detail);
     trv_simulation_clear(&result);
     trv_simulator_destroy(simulator);
     return rc;
 }
 
-static int add_cost(const trv_schedule_t *schedule, const cli_point_t *point, cli_detail_t *detail)
+static int add_cost(const cli_group_t *group, const trv_schedule_t *schedule, uint64_t bytes, cli_detail_t *detail)
 {
-    const trv_simulate_options_t *options = &point->options;
-    const trv_network_t on = cli_network_on(&point->torus, options);
+    const trv_simulate_options_t *options = &group->options;
+    const trv_network_t on = cli_network_on(&group->torus, options);
     const trv_hockney_t network = {options->bandwidth_bps, options->alpha_ns, cli_hop_ns(options)};
     trv_cost_t cost;
-    int rc = trv_cost_sizes(schedule, &on, &network, &point->bytes, 1, (trv_span_t){0}, &cost, &detail->cost_ns);
+    int rc = trv_cost_sizes(schedule, &on, &network, &bytes, 1, (trv_span_t){0}, &cost, &detail->cost_ns);
     trv_cost_clear(&cost);
     return rc;
 }
 
-static int add_detail(const cli_simulate_t *job, cli_outcome_t *outcome, size_t index, trv_span_t span)
+static int add_detail(const cli_simulate_t *job, cli_outcome_t *outcome, const cli_group_t *group, int index,
+                      trv_span_t span)
 {
-    const cli_point_t *point = &outcome->point[index];
-    const trv_network_t network = cli_network_on(&point->torus, &point->options);
+    const cli_point_t *point = &group->point[index];
+    const trv_network_t network = cli_network_on(&group->torus, &group->options);
     trv_schedule_t *created = NULL;
     int rc = TRV_OK;
     if (!outcome->schedule)
-        rc = trv_schedule_create_on(&created, &network, point->algorithm, point->collective, point->root);
+        rc = trv_schedule_create_on(&created, &network, point->row.algorithm, group->collective, group->root);
     const trv_schedule_t *schedule = outcome->schedule ? outcome->schedule : created;
     if (!rc && job->compare)
-        rc = add_cost(schedule, point, &outcome->detail[index]);
+        rc = add_cost(group, schedule, point->bytes, &group->detail[index]);
     if (!rc && job->links)
-        rc = add_links(schedule, point, span, &outcome->detail[index]);
+        rc = add_links(group, schedule, point->bytes, span, &group->detail[index]);
     if (!rc && job->trace)
-        rc = cli_trace_write(job->trace, schedule, &point->options, point->bytes, point->packet_hops,
+        rc = cli_trace_write(job->trace, schedule, &group->options, point->bytes, point->row.packet_hops,
                              &outcome->trace_events);
     trv_schedule_destroy(created);
     return rc;
@@ -311,13 +324,16 @@ static int add_detail(const cli_simulate_t *job, cli_outcome_t *outcome, size_t 
 
 static int add_details(const cli_simulate_t *job, cli_outcome_t *outcome, trv_span_t span)
 {
+    const double part = 1.0 / (double)outcome->points;
     double done = 0;
     int rc = TRV_OK;
-    for (size_t i = 0; i < outcome->points && !rc; i++) {
-        outcome->detail[i].cost_ns = NAN;
-        if (!outcome->point[i].rc)
-            rc = add_detail(job, outcome, i, trv_span(span, done, outcome->point[i].share));
-        done += outcome->point[i].share;
+    for (int g = 0; g < outcome->groups; g++) {
+        const cli_group_t *group = &outcome->group[g];
+        for (int i = 0; i < group->lines * group->sizes && !rc; i++, done += part) {
+            group->detail[i].cost_ns = NAN;
+            if (!group->point[i].row.code)
+                rc = add_detail(job, outcome, group, i, trv_span(span, done, part));
+        }
     }
     return rc;
 }
@@ -327,12 +343,12 @@ static int add_details(const cli_simulate_t *job, cli_outcome_t *outcome, trv_sp
 static int check_any(const cli_outcome_t *outcome)
 {
     for (size_t i = 0; i < outcome->points; i++)
-        if (!outcome->point[i].rc)
+        if (!outcome->point[i].row.code)
             return TRV_OK;
     const cli_point_t *first = &outcome->point[0];
     bool several = outcome->point[outcome->points - 1].choice != first->choice;
-    return trv_fail(first->rc, "%s%.64s cannot run: %s", several ? "none of the list can run; " : "",
-                    first->choice->label, first->reason);
+    return trv_fail(first->row.code, "%s%.64s cannot run: %s", several ? "none of the list can run; " : "",
+                    first->choice->label, first->row.reason);
 }
 
 int cli_simulate_run(cli_simulate_t *job, cli_outcome_t *outcome)
@@ -357,8 +373,7 @@ int cli_simulate_run(cli_simulate_t *job, cli_outcome_t *outcome)
 
 void cli_outcome_clear(cli_outcome_t *outcome)
 {
-    if (outcome->point)
-        cli_points_clear(outcome->point, outcome->points);
+    trv_compare_destroy(outcome->compare);
     trv_schedule_destroy(outcome->schedule);
     free(outcome->group);
     free(outcome->point);

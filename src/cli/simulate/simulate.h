@@ -5,9 +5,9 @@
 #ifndef TRIVANCE_CLI_SIMULATE_SIMULATE_H
 #define TRIVANCE_CLI_SIMULATE_SIMULATE_H
 
+#include <trivance/compare.h>
 #include <trivance/simulate.h>
 
-#include "cli/shared/grid.h"
 #include "cli/shared/input.h"
 #include "cli/shared/lower_bound.h"
 #include "cli/shared/network_options.h"
@@ -42,9 +42,17 @@ typedef struct cli_detail {
     trv_link_load_t load[CLI_SIMULATE_LINKS];
 } cli_detail_t;
 
+/* One simulation. Of a GOAL program the row has the counters of its packets only. */
+typedef struct cli_point {
+    const cli_choice_t *choice; /* an algorithm, a family or `planned`; or the label of a file */
+    uint64_t bytes;
+    trv_compare_row_t row;
+} cli_point_t;
+
 /* The results of one torus: line l (an algorithm or family) and size s are at index l * sizes + s. */
 typedef struct cli_group {
     trv_torus_t torus;
+    trv_simulate_options_t options;
     trv_collective_t collective;
     int root, lines, sizes;
     cli_point_t *point;
@@ -54,8 +62,9 @@ typedef struct cli_group {
 typedef struct cli_outcome {
     int groups;
     cli_group_t *group;
-    cli_point_t *point;   /* points of all groups */
-    cli_detail_t *detail; /* per point */
+    trv_compare_t *compare; /* owns the reasons of the rows; NULL for a GOAL program */
+    cli_point_t *point;     /* points of all groups */
+    cli_detail_t *detail;   /* per point */
     size_t points;
     cli_choice_t choice;      /* represents a schedule or program from a file */
     trv_schedule_t *schedule; /* the schedule from a file, or NULL */

@@ -32,7 +32,7 @@ static const char *label_of(const cli_group_t *group, int line) { return point_a
 static bool runs(const cli_group_t *group, int line)
 {
     for (int size = 0; size < group->sizes; size++)
-        if (!point_at(group, line, size)->rc)
+        if (!point_at(group, line, size)->row.code)
             return true;
     return false;
 }
@@ -61,7 +61,7 @@ static int print_table(const cli_simulate_t *job, const cli_group_t *group, cons
         cli_cell_text(&table, label_of(group, line));
         for (int size = 0; size < group->sizes; size++) {
             snprintf(text, sizeof text, "-%*s", margin, "");
-            if (!point_at(group, line, size)->rc)
+            if (!point_at(group, line, size)->row.code)
                 cell(group, line, size, text);
             cli_cell_both(&table, text, json_null()); /* with the codes of bold text */
         }
@@ -74,10 +74,10 @@ static void time_cell(const cli_group_t *group, int line, int size, char text[CE
 {
     const cli_point_t *point = point_at(group, line, size);
     char time[TRV_TIME_TEXT_MAX];
-    bool best = group->lines > 1 && point->time_ns <= cli_group_best_ns(group, size);
+    bool best = group->lines > 1 && point->row.time_ns <= cli_group_best_ns(group, size);
     bool bold = best && cli_stdout_is_terminal();
-    char member = point->choice->members > 1 ? *cli_member_letter(point->algorithm) : ' ';
-    trv_format_time(point->time_ns, column_unit(group, size), time);
+    char member = point->choice->members > 1 ? *cli_member_letter(point->row.algorithm) : ' ';
+    trv_format_time(point->row.time_ns, column_unit(group, size), time);
     snprintf(text, CELL_MAX, "%s%s%s%c%c", bold ? "\033[1m" : "", time, bold ? "\033[0m" : "",
              best && !bold ? '*' : ' ', member);
 }
@@ -94,7 +94,7 @@ static void cost_cell(const cli_group_t *group, int line, int size, char text[CE
     char time[TRV_TIME_TEXT_MAX];
     trv_format_time(cost_ns, column_unit(group, size), time);
     if (cost_ns > 0)
-        trv_snprintf(text, CELL_MAX, "%s %.3f", time, point_at(group, line, size)->time_ns / cost_ns);
+        trv_snprintf(text, CELL_MAX, "%s %.3f", time, point_at(group, line, size)->row.time_ns / cost_ns);
     else
         snprintf(text, CELL_MAX, "%s", time);
 }
@@ -108,7 +108,7 @@ static void print_plans(const cli_group_t *group)
             continue;
         for (int size = 0; size < group->sizes; size++) {
             const cli_point_t *point = point_at(group, line, size);
-            name[size] = point->rc ? NULL : point->algorithm;
+            name[size] = point->row.code ? NULL : point->row.algorithm;
             bytes[size] = point->bytes;
         }
         cli_print_planned(name, bytes, group->sizes);
@@ -134,8 +134,8 @@ static void print_remarks(const cli_group_t *group)
     print_plans(group);
     for (int line = 0; line < group->lines; line++)
         for (int size = 0; size < group->sizes; size++)
-            if (point_at(group, line, size)->rc) {
-                printf("%s cannot run: %s\n", label_of(group, line), point_at(group, line, size)->reason);
+            if (point_at(group, line, size)->row.code) {
+                printf("%s cannot run: %s\n", label_of(group, line), point_at(group, line, size)->row.reason);
                 break;
             }
 }
@@ -165,7 +165,7 @@ static int print_limits(const cli_group_t *group)
         const cli_point_t *point = point_at(group, 0, size);
         char bytes[TRV_BYTES_TEXT_MAX];
         trv_limit_t limit;
-        int rc = trv_compare_limit(&group->torus, &point->options, group->collective, group->root, point->bytes,
+        int rc = trv_compare_limit(&group->torus, &group->options, group->collective, group->root, point->bytes,
                                    &limit);
         if (rc)
             return rc;
@@ -194,7 +194,7 @@ static int print_busiest(const cli_group_t *group, const cli_point_t *point, con
         cli_cell_int(&table, rank);
         cli_cell_text(&table, trv_port_format(port, port_text));
         cli_cell_int(&table, trv_torus_shift(&group->torus, rank, trv_port_dimension(port), trv_port_sign(port)));
-        cli_cell_real(&table, 100 * load->busy_ns / point->time_ns, 1);
+        cli_cell_real(&table, 100 * load->busy_ns / point->row.time_ns, 1);
         cli_cell_int(&table, (int64_t)load->bytes);
         cli_cell_int(&table, (int64_t)load->packets);
         cli_cell_int(&table, load->queue_max);
@@ -210,10 +210,10 @@ static int print_links(const cli_simulate_t *job, const cli_group_t *group)
     for (int i = 0; i < group->lines * group->sizes && !rc; i++) {
         const cli_point_t *point = &group->point[i];
         const cli_detail_t *detail = &group->detail[i];
-        if (point->rc)
+        if (point->row.code)
             continue;
         trv_fprintf(stdout, "\nLinks under %s%s%s: %d of %d used, busy %.1f %% of the time on average%s\n",
-                    point->algorithm, job->goal ? "" : ", ", job->goal ? "" : trv_format_bytes(point->bytes, bytes),
+                    point->row.algorithm, job->goal ? "" : ", ", job->goal ? "" : trv_format_bytes(point->bytes, bytes),
                     detail->links_used, detail->links, 100 * detail->utilisation_mean,
                     detail->busiest ? "; the busiest" : "");
         if (detail->busiest > 0)

@@ -26,7 +26,7 @@
 typedef struct order {
     int64_t point;
     size_t group;
-    double work, work_max; /* of the point; of the most expensive one in its group */
+    double work, work_max; /* packet-hops of the point; of the most expensive one in its group */
 } order_t;
 
 typedef struct run {
@@ -111,14 +111,11 @@ static void run_hand(run_t *run)
 
 static void point_finish(run_t *run, int64_t point, int rc)
 {
-    trv_compare_row_t *row = &run->compare->row[point];
     if (rc) {
-        *row = (trv_compare_row_t){.share = row->share};
         run_fail(run, rc);
         return;
     }
     pthread_mutex_lock(&run->lock);
-    row->done = true;
     run->finished[run->finished_count++] = point;
     pthread_cond_signal(&run->changed);
     pthread_mutex_unlock(&run->lock);
@@ -133,7 +130,8 @@ static void point_run(run_t *run, const order_t *order)
     trv_advance_t advance = {.report = run_advance,
                              .context = run,
                              .reports = run->options.progress || run->options.done,
-                             .left = row->share};
+                             .left = run->work > 0 ? order->work / run->work : 1.0 / (double)run->points};
+    *row = (trv_compare_row_t){0};
     const int rc = trv_point_find(&run->compare->point[order->point], group, &run->simulators, &advance, row);
     if (atomic_fetch_sub(&group->pending, 1) == 1)
         trv_point_group_release(group);
@@ -173,7 +171,7 @@ static void run_wait(run_t *run)
     until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&run->lock);
     int expired = 0;
-    while (run->threads > 0 && run->handed == run->finished_count && !expired)
+    while (run->threads > 0 && (run->handed == run->finished_count || atomic_load(&run->code)) && !expired)
         expired = pthread_cond_timedwait(&run->changed, &run->lock, &until);
     pthread_mutex_unlock(&run->lock);
 }
@@ -220,22 +218,16 @@ static void run_all(run_t *run, size_t workers)
 /* Finds or adds the group of a point. Points of a group usually follow each other, so the newest is tried first. */
 static int run_group(run_t *run, const trv_point_t *point, size_t *index)
 {
-    trv_point_group_t *owner = NULL;
-    for (size_t i = run->groups; i-- > 0;) {
+    for (size_t i = run->groups; i-- > 0;)
         if (trv_point_group_matches(run->group[i], point)) {
             *index = i;
             return TRV_OK;
         }
-        if (point->asked.planner && run->group[i]->first->asked.planner == point->asked.planner)
-            owner = run->group[i]->owner;
-    }
     if (trv_array_reserve(&run->group, &run->group_capacity, (int64_t)run->groups, 1, sizeof(trv_point_group_t *)))
         return TRV_ERR_MEMORY;
     *index = run->groups;
     int rc = trv_point_group_create(&run->group[run->groups], point, &run->simulators);
     run->groups += run->group[run->groups] != NULL;
-    if (!rc && owner)
-        run->group[*index]->owner = owner;
     return rc;
 }
 
@@ -269,20 +261,15 @@ static int run_add(run_t *run, int64_t index)
     return TRV_OK;
 }
 
-/* Lists the points whose rows are not done. */
+/* Lists the points. */
 static int run_prepare(run_t *run)
 {
     const trv_compare_t *compare = run->compare;
     int rc = TRV_OK;
     for (int64_t i = 0; i < compare->points && !rc; i++)
-        if (!compare->row[i].done)
-            rc = run_add(run, i);
-    for (size_t i = 0; i < run->points && !rc; i++) {
-        order_t *order = &run->order[i];
-        order->work_max = run->group[order->group]->work_max;
-        compare->row[order->point] = (trv_compare_row_t){.share = run->work > 0 ? order->work / run->work
-                                                                                : 1.0 / (double)run->points};
-    }
+        rc = run_add(run, i);
+    for (size_t i = 0; i < run->points && !rc; i++)
+        run->order[i].work_max = run->group[run->order[i].group]->work_max;
     if (!rc)
         qsort(run->order, run->points, sizeof *run->order, order_compare);
     return rc;
