@@ -80,8 +80,8 @@ int trv_planner_time_within(trv_planner_t *planner, uint64_t vector_bytes, const
 
 /* The same of the fastest algorithm of a family, the first one of equal ones. TRV_ERR_UNSUPPORTED, with the reason for
  * the last one, if none is suitable. */
-int trv_planner_time_family(trv_planner_t *planner, uint64_t vector_bytes, const char *family, double cutoff_ns,
-                            trv_planner_choice_t *choice);
+TRV_API int trv_planner_time_family(trv_planner_t *planner, uint64_t vector_bytes, const char *family, double cutoff_ns,
+                                    trv_planner_choice_t *choice);
 
 /* The time of an algorithm without its parts; INFINITY if it exceeds `cutoff_ns`. */
 int trv_planner_named_ns(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, double cutoff_ns,

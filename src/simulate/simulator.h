@@ -66,8 +66,8 @@ double trv_simulator_reduction_ns(const trv_simulator_t *simulator, const trv_si
 /* TRV_ERR_UNSUPPORTED if the network does not forward and a message crosses several links. */
 int trv_simulator_check_forwarding(const trv_simulator_t *simulator, const trv_simulate_options_t *options);
 
-/* The network for which schedules are created: the torus with the links, routes and forwarding of the options. The links
- * are borrowed. */
+/* The network for which schedules are created: the torus with the links, routes and forwarding of the options. The
+ * links are borrowed. */
 trv_network_t trv_simulate_network(const trv_torus_t *torus, const trv_simulate_options_t *options);
 
 /* Removes the slow and cut links from the options if no message of the schedule passes one. On TRV_ERR_MEMORY they
