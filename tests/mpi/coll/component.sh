@@ -46,6 +46,18 @@ if [ -n "$exhaustive" ]; then
         fail "without a priority"
     grep -q '^trivance: coll_trivance_torus is set, but not coll_trivance_priority' "$log" || fail "no line on the priority"
     [ "$(grep -c '^trivance' "$log")" = 1 ] || fail "used without a priority"
+    # A wrong value is reported, and the program continues without the component.
+    "$mpirun" -n 2 --mca coll_trivance_priority 60 --mca coll_trivance_torus 2y "$program" threads > "$log" 2>&1 ||
+        fail "with an invalid torus"
+    grep -q "warning: coll_trivance_torus: '2y' is not a torus" "$log" || fail "an invalid torus is not reported"
+
+    # A parameter with a wrong name.
+    "$mpirun" -n 2 --mca coll_trivance_tors 2 "$program" threads > "$log" 2>&1 || fail "with an unknown parameter"
+    grep -q 'unknown parameter coll_trivance_tors; did you mean coll_trivance_torus?' "$log" || fail "no suggestion"
+
+    # The preload library and the component together.
+    [ "$preload" = none ] || launch 2 -x LD_PRELOAD="$preload" -x TRIVANCE_TORUS=2 "$program" threads
+    [ "$preload" = none ] || grep -q 'warning: the preload library and the component' "$log" || fail "no warning on the preload"
     exit
 fi
 
@@ -90,16 +102,3 @@ grep -q '^trivance: MPI_Iallreduce: left to the MPI library (no blocking call .*
 launch 2 --mca coll_trivance_fallback error --mca coll_trivance_tune allreduce:@mpi "$program" requested
 expect_row 'MPI_Iallreduce +mpi +[0-9]+ .*a rule of coll_trivance_tune'
 expect_row 'MPI_Reduce_scatter +[^ m]'
-
-# A wrong value is reported, and the program continues without the component.
-"$mpirun" -n 2 --mca coll_trivance_priority 60 --mca coll_trivance_torus 2y "$program" threads > "$log" 2>&1 ||
-    fail "with an invalid torus"
-grep -q "warning: coll_trivance_torus: '2y' is not a torus" "$log" || fail "an invalid torus is not reported"
-
-# A parameter with a wrong name.
-"$mpirun" -n 2 --mca coll_trivance_tors 2 "$program" threads > "$log" 2>&1 || fail "with an unknown parameter"
-grep -q 'unknown parameter coll_trivance_tors; did you mean coll_trivance_torus?' "$log" || fail "no suggestion"
-
-# The preload library and the component together.
-[ "$preload" = none ] || launch 2 -x LD_PRELOAD="$preload" -x TRIVANCE_TORUS=2 "$program" threads
-[ "$preload" = none ] || grep -q 'warning: the preload library and the component' "$log" || fail "no warning on the preload"
