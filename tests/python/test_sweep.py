@@ -131,7 +131,7 @@ def test_progress_and_cancellation(tmp_path):
     """An exception of a progress function, as that of Ctrl-C, ends the sweep between two rows."""
     seen, file, grid = [], tmp_path / "rows.jsonl", ("8x8", "all", "32K:512K:x4")
     points = len(column(tv.sweep(*grid, progress=seen.append), "bytes"))
-    assert seen == sorted(seen) and seen[-1] == 1
+    assert seen == sorted(seen) and seen[-1] == pytest.approx(1)
 
     def stop(fraction):
         if fraction > 0.3:
@@ -342,6 +342,28 @@ def test_broken_output():
 
 
 # ---- The file --------------------------------------------------------------------------------------------------------
+
+def test_output_of_the_tool(tmp_path):
+    """No traceback for an output that is full, closed or cannot encode a character, and no module of the current folder."""
+    (tmp_path / "numpy.py").write_text("raise SystemExit('a module of the current folder')\n")
+    line = [TOOL, "sweep", "--torus=8,9", "-b", "1K", "-a", "trivance,swing"]
+    for redirection, code, sentence in ((">/dev/full", 2, "the output could not be written"), (">&-", 2, "stdout is closed"), ("", 0, "")):
+        done = subprocess.run(["sh", "-c", f'"$@" {redirection}', "sh", *line, "--dry-run"], cwd=tmp_path, capture_output=True, text=True,
+                              check=False, env=os.environ | {"PYTHONIOENCODING": "ascii"})
+        assert done.returncode == code and sentence in done.stderr and done.stderr.count("\n") == (code > 0), done.stderr
+
+
+def test_damaged_number(tmp_path):
+    """A result that is no number is an error that names the line; the file is not changed."""
+    file = tmp_path / "rows.csv"
+    tv.sweep("8", "trivance-l", "1K", file=file)
+    header, row = file.read_text().splitlines()
+    text = f"{header}\n{','.join('abc' if name == 'time_ns' else cell for name, cell in zip(header.split(','), row.split(',')))}\n"
+    file.write_text(text)
+    with pytest.raises(tv.ArgumentError, match="line 2 has time_ns abc, which is not a number"):
+        tv.sweep("8", "trivance-l", "1K", file=file)
+    assert file.read_text() == text
+
 
 @pytest.fixture(scope="module", name="whole")
 def _whole(tmp_path_factory):

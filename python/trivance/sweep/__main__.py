@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import io
 import json
 import os
 import signal
@@ -137,38 +138,42 @@ def _list_of(place: str, key: str, value: Any) -> list[str]:
 
 # ---- Standard output -------------------------------------------------------------------------------------------------
 
+def write(text: str) -> None:
+    """Writes to stdout at once."""
+    try:
+        if sys.stdout is None:
+            raise trivance.TrivanceError("the output could not be written: stdout is closed")
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the interpreter flushes at its exit
+        raise trivance.TrivanceError(f"the output could not be written: {error.strerror}") from None
+
+
 class Output:
     """Rows on the standard output, as CSV, a JSON array or a table as text."""
 
     def __init__(self, rows: Rows, form: str) -> None:
         self.rows, self.form, self.kept, self.count = rows, form, [rows.columns], 0
         if form == "csv":
-            self.write(rows.csv(rows.columns))
+            write(rows.csv(rows.columns))
         elif form == "json":
-            self.write("[")
-
-    def write(self, text: str) -> None:
-        try:
-            sys.stdout.write(text)
-            sys.stdout.flush()
-        except OSError as error:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the interpreter flushes at its exit
-            raise trivance.TrivanceError(f"the output could not be written: {error.strerror}") from None
+            write("[")
 
     def add(self, _index: int, row: dict[str, Any]) -> None:
         if self.form == "csv":
-            self.write(self.rows.csv(self.rows.texts(row)))
+            write(self.rows.csv(self.rows.texts(row)))
         elif self.form == "json":
-            self.write((",\n" if self.count else "\n") + json.dumps(row, ensure_ascii=False))
+            write((",\n" if self.count else "\n") + json.dumps(row, ensure_ascii=False))
         else:
             self.kept.append(self.rows.texts(row))
         self.count += 1
 
     def end(self) -> None:
         if self.form == "json":
-            self.write("\n]\n" if self.count else "]\n")
+            write("\n]\n" if self.count else "]\n")
         elif self.form == "table":
-            self.write(self.table())
+            write(self.table())
 
     def table(self) -> str:
         """Columns that are aligned; those of parameters with their default only are left out."""
@@ -186,7 +191,7 @@ class Output:
 
 def report(command: str, sentence: str) -> None:
     """Reports on the standard error."""
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, AttributeError):  # stdout is None if it is closed
         sys.stdout.flush()
     sys.stderr.write(f"trivance {command}: {sentence}\n")
 
@@ -253,7 +258,7 @@ def run(options: Options) -> int:
                      options.others["workers"], "--workers", 1, 1024) if options.has("workers") else None
     check(options, grid)
     if options.has("dry-run"):
-        print(describe(grid))
+        write(describe(grid) + "\n")
         return 0
     with contextlib.closing(Sweep(grid, options.has("limit"), options.path, options.has("restart"))) as made:
         try:
@@ -280,11 +285,13 @@ def simulate(options: Options, made: Sweep, workers: Optional[int]) -> int:
 
     # A bar would collide with rows that appear one by one on the terminal.
     alone = output is None or options.format == "table" or not sys.stdout.isatty()
-    made.run(workers, None if alone else False, receive, options.format == "table")
-    if output:
-        output.end()
-    else:
-        print(f"{options.path} has all {made.points} points, {made.added} new, {made.failed or 'none'} with an error")
+    try:
+        made.run(workers, None if alone else False, receive, options.format == "table")
+    finally:
+        if output:
+            output.end()
+    if not output:
+        write(f"{options.path} has all {made.points} points, {made.added} new, {made.failed or 'none'} with an error\n")
     if grid.left_out and not options.leave_out:
         report(options.command, f"{grid.left_out} of {grid.points} points left out: their algorithm does not support the torus "
                                 "or the collective")
@@ -298,6 +305,9 @@ def simulate(options: Options, made: Sweep, workers: Optional[int]) -> int:
 
 def main(words: list[str]) -> int:
     """Runs a subcommand, and reports its errors; the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # where the encoding lacks a character
     try:
         return run(Options(words))
     except trivance.TrivanceError as error:

@@ -94,11 +94,21 @@ class Rows:
             names, cells = [], []
         if names != self.columns or len(cells) != len(names):
             raise ValueError("is not a row of this sweep, because its columns differ")
+        for name, cell in zip(names, cells):
+            if (name in DECIMALS or name == "packet_hops") and cell and not _is_number(cell):
+                raise ValueError(f"has {name} {cell[:60]}, which is not a number")
         digits = []
         for i, axis in enumerate(self.grid.axes):
             column = self.columns[-2] if axis.name == "algorithm" else axis.column
             digits.append(_digit(axis, column, cells[-2] if axis.name == "algorithm" else cells[i]))
         return self.grid.index(digits), dict(zip(names, cells))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        return math.isfinite(float(text))
+    except ValueError:
+        return False
 
 
 def _digit(axis: Axis, column: str, text: str) -> int:

@@ -16,7 +16,9 @@
 
 /* Runs a module if this Python finds the packages, and otherwise executes the system's Python with the same words. */
 static const char launch[] =
-    "import importlib.util, os, runpy, sys\n"
+    "import sys\n"
+    "sys.path[:] = filter(None, sys.path)\n" /* without the current folder */
+    "import importlib.util, os, runpy\n"
     "code, command, module, plots, *words = sys.argv[1:]\n"
     "plot = any(word.startswith('--plot=') for word in words)\n"
     "more = ['numpy', 'matplotlib'] * (plot or plots == 'plots')\n"
