@@ -57,7 +57,7 @@ static bool copy_word(const char *words, int index, char word[TRV_PARAMETER_TEXT
 {
     for (; index > 0 && words; index--) {
         words = strchr(words, ' ');
-        words += words != NULL;
+        words = words ? words + 1 : NULL;
     }
     if (words)
         snprintf(word, TRV_PARAMETER_TEXT_MAX, "%.*s", (int)strcspn(words, " "), words);
