@@ -9,7 +9,7 @@ Usage: answers.py record [BUILD]    writes scripts/answers.txt
 The questions are 2,000 random ones (with a fixed seed) to list, plan, cost, simulate, verify, sweep and export; the
 schedule of every algorithm on a set of tori; symbols and prototypes of the libraries; and the decisions that the MPI
 libraries and libtrivance_net log in small jobs. A line of the recording is the hash of an answer and its question.
-Whoever changes an answer on purpose records again, and lists the difference in the commit.
+A commit that changes answers on purpose records again and lists the differences.
 """
 import concurrent.futures
 import csv

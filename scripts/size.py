@@ -16,10 +16,10 @@ import sys
 
 PRODUCT = ("src/", "include/", "bench/", "python/", "scripts/", "testbed/", "explorer/")
 RESEARCH = ("python/trivance/figures/", "python/trivance/validation/")
-# Data: what a program has found, and a program reads
+# Data: tables that a program has computed, and files that programs read
 DATA = ("/vendor/", "src/search/distances/distances_table.c", "src/search/stars/stars_table.c", "src/formats/front/profiles/",
         "tests/data/", "tests/fuzz/corpus/", "scripts/answers.txt")
-DATA_ENDINGS = (".csv", ".json", ".svg", ".png", ".md", ".txt.in", ".ipynb")
+DATA_ENDINGS = (".csv", ".json", ".svg", ".png", ".md", ".ipynb")
 C_LIKE = (".c", ".h", ".cpp", ".hpp", ".js", ".mjs", ".css", ".ts", ".map", ".F90", ".f90")
 
 
