@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bootstrap/carrier.h"
 #include "bootstrap/tcp/files.h"
 
 static struct in_addr ipv4_of(const struct sockaddr *address)
@@ -19,11 +20,10 @@ static struct in_addr ipv4_of(const struct sockaddr *address)
     return address && address->sa_family == AF_INET ? ipv4->sin_addr : (struct in_addr){INADDR_ANY};
 }
 
-/* True if the interface is up, is not the loopback interface, and has an address. */
+/* True if the interface has a link, is not the loopback interface, and has an address. */
 static bool is_running(const struct ifaddrs *at)
 {
-    const unsigned needed = IFF_UP | IFF_RUNNING;
-    return at->ifa_addr && (at->ifa_flags & (needed | IFF_LOOPBACK)) == needed;
+    return at->ifa_addr && trv_flags_have_link(at->ifa_flags) && !(at->ifa_flags & IFF_LOOPBACK);
 }
 
 /* The broadcast address is derived from the netmask, because interfaces often have none configured; the system
@@ -63,8 +63,7 @@ const char *trv_host_without_link(char text[TRV_WITHOUT_LINK_MAX])
     for (const struct ifaddrs *at = list; at && used < size; at = at->ifa_next) {
         char address[INET_ADDRSTRLEN];
         const struct in_addr number = ipv4_of(at->ifa_addr);
-        if (number.s_addr == INADDR_ANY || (at->ifa_flags & IFF_UP && at->ifa_flags & IFF_RUNNING) ||
-            is_bridge(at->ifa_name))
+        if (number.s_addr == INADDR_ANY || trv_flags_have_link(at->ifa_flags) || is_bridge(at->ifa_name))
             continue;
         used += (size_t)snprintf(text + used, size - used, "%s%s (%s)", used ? ", " : "; this host has no link on ",
                                  at->ifa_name, inet_ntop(AF_INET, &number, address, sizeof address));

@@ -3,14 +3,11 @@
  * neighbours only, and leaves by the interface of the cable to its receiver. Every rank computes the same result from
  * the records of all ranks.
  */
-#include <net/if.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/error.h"
+#include "bootstrap/carrier.h"
 #include "bootstrap/one_network.h"
 #include "torus/torus.h"
 #include "transport/fabric/inside.h"
@@ -158,22 +155,11 @@ int trv_fabric_find_cables(trv_fabric_t *fabric, trv_topology_records_t *records
 
 /* ---- Pulled cables ----------------------------------------------------------------------------------------------- */
 
-static bool has_carrier(const char *device)
-{
-    struct ifreq request = {.ifr_flags = 0};
-    const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    snprintf(request.ifr_name, sizeof request.ifr_name, "%.*s", IFNAMSIZ - 1, device);
-    const bool known = fd >= 0 && ioctl(fd, SIOCGIFFLAGS, &request) == 0;
-    if (fd >= 0)
-        close(fd);
-    return !known || (request.ifr_flags & IFF_RUNNING);
-}
-
 bool trv_fabric_is_unplugged(const trv_fabric_t *fabric, int port, char *sentence, size_t size)
 {
     const int rank = fabric->options.oob.rank, there = fabric->neighbour[port];
     const char *device = fabric->interface[fabric->map.leave[port]].device_name;
-    if (there < 0 || !*device || strcmp(fabric->host[rank], fabric->host[there]) == 0 || has_carrier(device))
+    if (there < 0 || !*device || strcmp(fabric->host[rank], fabric->host[there]) == 0 || trv_interface_has_link(device))
         return false;
     snprintf(sentence, size,
              "rank %d (host %s) has lost the cable of its interface %s to rank %d (host %s): it is unplugged or broken",

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 
 #include "base/error.h"
+#include "bootstrap/carrier.h"
 #include "transport/fabric/inside.h"
 #include "settings/ports_text.h"
 #include "topology/ports/system_routes.h"
@@ -188,6 +189,30 @@ static struct fi_info *find_address(const struct fi_info *like, const char *addr
     return found;
 }
 
+/* False if the cable of an interface with an IP address is unplugged. */
+static bool has_link(const struct fi_info *info)
+{
+    char address[TRV_IP_ADDRESS_MAX], device[TRV_INTERFACE_MAX];
+    int bits;
+    address_text(info, address, sizeof address);
+    return !*address || !trv_address_device(address, device, &bits) || trv_interface_has_link(device);
+}
+
+/* libfabric and the system's routes notice an unplugged cable up to a second after the carrier has changed. */
+static void remove_unplugged(struct fi_info **list)
+{
+    while (*list) {
+        struct fi_info *info = *list;
+        if (has_link(info)) {
+            list = &info->next;
+        } else {
+            *list = info->next;
+            info->next = NULL;
+            fi_freeinfo(info);
+        }
+    }
+}
+
 static int list_infos(const char *provider, uint64_t more, struct fi_info **list)
 {
     struct fi_info *hints = make_hints(provider, more);
@@ -195,8 +220,10 @@ static int list_infos(const char *provider, uint64_t more, struct fi_info **list
         return trv_fail_memory();
     int code = fi_getinfo(API_VERSION, NULL, NULL, 0, hints, list);
     fi_freeinfo(hints);
-    if (code == 0)
+    if (code == 0) {
+        remove_unplugged(list);
         return TRV_OK;
+    }
     *list = NULL;
     return provider
                ? trv_fail(

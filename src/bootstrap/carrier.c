@@ -1,0 +1,29 @@
+/*
+ * The carrier of network interfaces.
+ */
+#include "bootstrap/carrier.h"
+
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <string.h>
+
+/* IFF_LOWER_UP changes with the carrier, IFF_RUNNING up to a second later. linux/if.h, which defines IFF_LOWER_UP,
+ * cannot be included with net/if.h. */
+bool trv_flags_have_link(unsigned flags)
+{
+    const unsigned lower_up = 1u << 16, needed = IFF_UP | lower_up;
+    return (flags & needed) == needed;
+}
+
+bool trv_interface_has_link(const char *name)
+{
+    struct ifaddrs *list = NULL;
+    const struct ifaddrs *at;
+    if (getifaddrs(&list) != 0)
+        return true;
+    for (at = list; at && strcmp(at->ifa_name, name) != 0; at = at->ifa_next)
+        ;
+    const bool linked = !at || trv_flags_have_link(at->ifa_flags);
+    freeifaddrs(list);
+    return linked;
+}
