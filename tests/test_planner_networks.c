@@ -326,7 +326,7 @@ static void test_too_large_networks(void **state)
     }
 }
 
-/* A link over which a packet would take too long to simulate: there is no choice over it, but one that avoids it. */
+/* A link over which one packet takes 36 hours: the choice avoids it. */
 static void test_avoids_unsimulable_links(void **state)
 {
     (void)state;
@@ -336,7 +336,7 @@ static void test_avoids_unsimulable_links(void **state)
     trv_planner_choice_t choice;
     options.bandwidth_bps = 50e3;
     assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, 65536, &options, NULL, &choice), TRV_OK);
-    assert_non_null(strstr(choice.algorithm, "@100000"));
+    assert_true(choice.time_ns < 60e9);
 }
 
 static void test_impossible_networks(void **state)

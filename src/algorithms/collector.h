@@ -22,11 +22,13 @@
  * other streams' messages use the links while it waits for its latencies, `busy` is the load of the link by all
  * streams; the time is then at least busy * vector / bandwidth, and longer with `queues`. A stream waits for the
  * overheads of its own messages and, as long as the other streams execute the same step, of theirs. Of all messages,
- * the fraction `parts / messages` has the overhead of a part in addition. `injected`, `parts`, `reductions` and
+ * the fraction `parts / messages` has the overhead of a part in addition. `message` makes `load`, `busy` and `injected`
+ * count what links carry for a message, which are whole flits. `injected`, `message`, `parts`, `reductions` and
  * `reduced` are 0 if the algorithm's model does not determine them. */
 typedef struct trv_model {
     double steps, hops, load, busy;
     double injected; /* sum over the steps of the bytes of a stream's largest message, as a fraction of the vector */
+    double message;  /* bytes of a message, as a fraction of the vector, if most messages are of the same size */
     double messages, waits; /* messages that a rank sends; number of message overheads for which a stream waits */
     double parts; /* messages of a rank that are the first of their stream to a peer and carry a part of its data */
     double reductions; /* steps of a stream that reduce */

@@ -81,23 +81,28 @@ static int disjoint_trees_full_name(const char *parameters, const trv_torus_t *t
     return rc ? rc : snprintf(text, size, "disjoint-trees:%d:%d", options.chunks, options.streams);
 }
 
+typedef struct trees {
+    int count, depth, children; /* children: of the rank that has most in one tree */
+    double slowness;            /* factor of the slowest link that is used */
+} trees_t;
+
 /* In every step a stream sends one chunk over each link of its tree, and the streams of a tree share its links. Where
  * messages have overheads, few chunks are best; then the streams fill the pipeline: while the chunk of one travels on,
  * the link carries those of the others. Whole slices have no overhead of parts. */
-static trv_model_t disjoint_trees_model(const trv_collector_t *collector, int depth, int trees, int chunks, int streams,
-                                        double slowness)
+static trv_model_t disjoint_trees_model(const trv_collector_t *collector, const trees_t *trees, int chunks, int streams)
 {
-    const double steps = depth + chunks - 1;
-    const double filled = collector->has_message_overheads ? chunks + (depth - 1.0) / streams : steps;
+    const double steps = trees->depth + chunks - 1;
+    const double filled = collector->has_message_overheads ? chunks + (trees->depth - 1.0) / streams : steps;
     trv_model_t model = {.steps = steps,
                          .hops = steps,
-                         .load = slowness * steps / ((double)trees * streams * chunks),
-                         .busy = slowness * filled / ((double)trees * chunks)};
-    trv_model_messages(&model, chunks, trees * streams);
-    model.parts = chunks > 1 ? trees * streams : 0;
+                         .load = trees->slowness * steps / ((double)trees->count * streams * chunks),
+                         .busy = trees->slowness * filled / ((double)trees->count * chunks),
+                         .message = 1.0 / ((double)trees->count * streams * chunks)};
+    trv_model_messages(&model, chunks, trees->count * streams);
+    model.parts = chunks > 1 ? trees->count * streams : 0;
     if (collector->collective == TRV_REDUCE) {
-        model.reductions = steps; /* of a child's chunk and the rank's own */
-        model.reduced = 2 * steps / chunks;
+        model.reductions = steps; /* of a chunk of each child and the rank's own */
+        model.reduced = (trees->children + 1) * steps / chunks;
     }
     return model;
 }
@@ -105,16 +110,20 @@ static trv_model_t disjoint_trees_model(const trv_collector_t *collector, int de
 static int disjoint_trees_candidates(const trv_collector_t *collector)
 {
     trv_tree_edge_t *edge;
-    const int trees = find_trees(collector->network, collector->collective, collector->root, &edge);
-    if (trees < 0)
-        return trees == TRV_ERR_UNSUPPORTED ? TRV_OK : trees;
-    const int depth = trv_spanning_depth(collector->torus->ranks, trees, edge);
-    const double slowness = trv_packing_slowness(collector->network, directions_of(collector->collective), trees, edge);
-    int rc = TRV_OK;
+    const int ranks = collector->torus->ranks,
+              count = find_trees(collector->network, collector->collective, collector->root, &edge);
+    if (count < 0)
+        return count == TRV_ERR_UNSUPPORTED ? TRV_OK : count;
+    const trees_t trees = {.count = count,
+                           .depth = trv_spanning_depth(ranks, count, edge),
+                           .children = trv_spanning_children(ranks, count, edge),
+                           .slowness = trv_packing_slowness(collector->network, directions_of(collector->collective),
+                                                            count, edge)};
+    int rc = trees.children < 0 ? trees.children : TRV_OK;
     for (int streams = 1; streams <= 8; streams *= 2)
         for (int chunks = 1; chunks <= 1024 && !rc; chunks *= 2) {
             char name[TRV_ALGORITHM_NAME_MAX];
-            const trv_model_t model = disjoint_trees_model(collector, depth, trees, chunks, streams, slowness);
+            const trv_model_t model = disjoint_trees_model(collector, &trees, chunks, streams);
             snprintf(name, sizeof name, "disjoint-trees:%d:%d", chunks, streams);
             rc = collector->add(collector->list, name, &model, false);
         }

@@ -72,41 +72,60 @@ static int spanning_trees_full_name(const char *parameters, const trv_torus_t *t
 /* The share of the time in which the pipeline fills or empties that the busiest link is idle; fitted to simulations. */
 #define FILL_SHARE 0.6
 
+typedef struct trees {
+    int count, depth, children; /* children: of the rank that has most in one tree */
+    double load;                /* of the busiest link, as a fraction of the vector */
+} trees_t;
+
+static int measure_trees(const trv_network_t *network, int count, trees_t *trees)
+{
+    trv_tree_edge_t *edge;
+    int rc = trv_balanced_trees_find(network, count, &edge);
+    if (rc)
+        return rc;
+    *trees = (trees_t){.count = count,
+                       .depth = trv_spanning_depth(network->torus.ranks, count, edge),
+                       .children = trv_spanning_children(network->torus.ranks, count, edge)};
+    rc = trees->children < 0 ? trees->children : trv_balanced_trees_load(network, count, edge, &trees->load);
+    free(edge);
+    return rc;
+}
+
 /* In every step a stream sends one chunk over each link of its tree, in both directions, while the busiest link carries
- * the chunks of all trees that share it. */
-static int add_candidate(const trv_collector_t *collector, int depth, double load, int trees, int chunks)
+ * the chunks of all trees that share it; and the rank with most children reduces a chunk of each with its own. */
+static int add_candidate(const trv_collector_t *collector, const trees_t *trees, int chunks)
 {
     char name[TRV_ALGORITHM_NAME_MAX];
-    const double steps = 2 * depth + chunks - 1;
+    const double steps = 2 * trees->depth + chunks - 1, reductions = trees->depth + chunks - 1;
     trv_model_t model = {.steps = steps,
                          .hops = steps,
-                         .load = steps / ((double)trees * chunks),
-                         .busy = load * (1 + FILL_SHARE * 2 * depth / chunks),
+                         .load = steps / ((double)trees->count * chunks),
+                         .busy = trees->load * (1 + FILL_SHARE * 2 * trees->depth / chunks),
+                         .message = 1.0 / ((double)trees->count * chunks),
+                         .reductions = reductions,
+                         .reduced = (trees->children + 1) * reductions / chunks,
                          .queues = true};
-    trv_model_messages(&model, 2.0 * chunks, trees);
-    snprintf(name, sizeof name, "spanning-trees:%d:%d", chunks, trees);
+    trv_model_messages(&model, 2.0 * chunks, trees->count);
+    snprintf(name, sizeof name, "spanning-trees:%d:%d", chunks, trees->count);
     return collector->add(collector->list, name, &model, false);
 }
 
 static int spanning_trees_candidates(const trv_collector_t *collector)
 {
-    static const int trees[] = {4, 16, 32, 64};
+    static const int counts[] = {4, 16, 32, 64};
     const int ranks = collector->torus->ranks;
-    int rc = TRV_OK;
-    for (size_t i = 0; i < sizeof trees / sizeof *trees && !rc && ranks <= TREE_RANKS_MAX / trees[i]; i++) {
-        trv_tree_edge_t *edge;
-        double load;
-        rc = trv_balanced_trees_find(collector->network, trees[i], &edge);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts && ranks <= TREE_RANKS_MAX / counts[i]; i++) {
+        trees_t trees;
+        int rc = measure_trees(collector->network, counts[i], &trees);
         if (rc)
             return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
-        const int depth = trv_spanning_depth(ranks, trees[i], edge);
-        rc = trv_balanced_trees_load(collector->network, trees[i], edge, &load);
         for (int chunks = 2; chunks <= 1024 && !rc; chunks *= 2)
             for (int quarter = 4; quarter < 8 && !rc; quarter += chunks < 32 ? 4 : 1)
-                rc = add_candidate(collector, depth, load, trees[i], chunks * quarter / 4);
-        free(edge);
+                rc = add_candidate(collector, &trees, chunks * quarter / 4);
+        if (rc)
+            return rc;
     }
-    return rc;
+    return TRV_OK;
 }
 
 const trv_algorithm_t trv_spanning_trees = {

@@ -47,8 +47,7 @@ int trv_candidates_collect(trv_candidates_t *list, bool consistent);
  * if the dimensions in the mask were lines. Candidates without symmetry are not left out. */
 int trv_candidates_collect_lines(trv_candidates_t *list, unsigned lines, bool consistent);
 
-/* Adds the candidates of the algorithms for any network that offer some, and every other algorithm by its plain
- * name. */
+/* Adds every algorithm by its plain name, and the candidates of the algorithms for any network that offer some. */
 int trv_candidates_collect_trees(trv_candidates_t *list);
 
 /* On a network that does not forward: adds the candidates of all algorithms, and the algorithms by their plain names,

@@ -26,11 +26,6 @@
 #define DISTINCT_RANKS_MAX 64  /* ranks to simulate for a single schedule */
 #define FEW_MESSAGES_MAX   512 /* ranks to simulate for a latency-optimal algorithm with a number of ports */
 
-static bool is_uniform(const trv_candidates_t *list)
-{
-    return list->network.torus.lines == 0 && list->network.slow_links == 0;
-}
-
 /* Adds a candidate that is always considered, if it exists on the network and at most `distinct_max` of its ranks must
  * be simulated. */
 static int add_named(trv_candidates_t *list, const char *name, int distinct_max)
@@ -47,14 +42,14 @@ static int add_named(trv_candidates_t *list, const char *name, int distinct_max)
  * networks with lines, slow or cut links no schedule has a symmetry, so that none is left out for this reason. */
 static int add_measured(trv_candidates_t *list, const char *name)
 {
-    const int distinct_max = is_uniform(list) ? DISTINCT_RANKS_MAX : list->network.torus.ranks;
+    const int distinct_max = trv_network_is_uniform(&list->network) ? DISTINCT_RANKS_MAX : list->network.torus.ranks;
     return add_named(list, name, distinct_max);
 }
 
 /* Trees over links are for networks whose ranks differ; elsewhere Bucket reaches the limit with fewer messages. */
 static int add_single(trv_candidates_t *list, const trv_algorithm_t *algorithm)
 {
-    if ((algorithm->any_network && is_uniform(list)) || algorithm->relays)
+    if ((algorithm->any_network && trv_network_is_uniform(&list->network)) || algorithm->relays)
         return TRV_OK;
     int rc = trv_algorithm_supports(algorithm, &list->network.torus, list->collective);
     if (rc == TRV_ERR_UNSUPPORTED) /* the only error that excludes an algorithm; others are returned */
@@ -199,9 +194,9 @@ int trv_candidates_collect_trees(trv_candidates_t *list)
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
         if (algorithm->relays)
             continue;
-        rc = algorithm->any_network && offers(list, algorithm)
-                 ? algorithm->candidates(&collector)
-                 : add_named(list, trv_algorithm_name(algorithm), INT_MAX);
+        rc = add_named(list, trv_algorithm_name(algorithm), INT_MAX);
+        if (!rc && algorithm->any_network && offers(list, algorithm))
+            rc = algorithm->candidates(&collector);
         rc = rc ? rc : add_ports(list, algorithm, INT_MAX);
     }
     return rc;

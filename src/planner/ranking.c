@@ -108,7 +108,8 @@ static double estimate_reductions(const trv_simulate_options_t *network, const t
 double trv_planner_estimate(const trv_planner_t *planner, const trv_model_t *model, uint64_t vector_bytes)
 {
     const trv_simulate_options_t *network = &planner->network;
-    double vector_ns = (double)vector_bytes * 8e9 / trv_timing_payload_bps(network);
+    double vector_ns = (double)vector_bytes * 8e9 /
+                       trv_timing_payload_bps(network, model->message * (double)vector_bytes);
     if (network->injection_bps > 0 &&
         model->hops <= model->steps) /* a message crosses one link, which is then no faster than an interface */
         vector_ns = fmax(vector_ns, (double)vector_bytes * 8e9 / network->injection_bps);

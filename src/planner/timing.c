@@ -45,29 +45,29 @@ double trv_timing_hops_max(const trv_torus_t *torus, const trv_simulate_options_
 }
 
 /* The bytes of the flits that a packet occupies. */
-static uint32_t whole_flits(const trv_simulate_options_t *network)
-{
-    return (network->packet_bytes + TRV_FLIT_BYTES - 1) / TRV_FLIT_BYTES * TRV_FLIT_BYTES;
-}
+static double whole_flits(double packet_bytes) { return ceil(packet_bytes / TRV_FLIT_BYTES) * TRV_FLIT_BYTES; }
 
-double trv_timing_payload_bps(const trv_simulate_options_t *network)
+double trv_timing_payload_bps(const trv_simulate_options_t *network, double message_bytes)
 {
+    const double packet = network->packet_bytes, full = floor(message_bytes / packet);
+    const double used = message_bytes > 0
+                            ? message_bytes / (full * whole_flits(packet) + whole_flits(message_bytes - full * packet))
+                            : packet / whole_flits(packet);
     double bps = fmin(network->bandwidth_bps, network->nic_bandwidth_bps);
     if (network->injection_bps > 0)
         bps = fmin(bps, network->injection_bps);
-    return bps * network->packet_bytes / whole_flits(network);
+    return bps * used;
 }
 
 /* Larger packets may waste a smaller part of their last flit. To keep the payload rate, packets are made to fill their
  * flits, and links are slowed down by the part that was wasted. */
 static void fill_flits(trv_simulate_options_t *network)
 {
-    const uint32_t filled = whole_flits(network);
-    const double used = (double)network->packet_bytes / filled;
+    const double filled = whole_flits(network->packet_bytes), used = network->packet_bytes / filled;
     network->bandwidth_bps *= used;
     network->nic_bandwidth_bps *= used;
     network->injection_bps *= used;
-    network->packet_bytes = filled;
+    network->packet_bytes = (uint32_t)filled;
 }
 
 trv_simulate_options_t trv_timing_packets(const trv_simulator_t *simulator, const trv_simulate_options_t *network,

@@ -14,9 +14,9 @@ trv_simulate_options_t trv_timing_network(const trv_simulate_options_t *network)
  * otherwise fewer are allowed, so that several simulations take about a second together. */
 double trv_timing_hops_max(const trv_torus_t *torus, const trv_simulate_options_t *network);
 
-/* The payload rate of a link: at most that of the router's crossbar, less the unused part of each packet's last
- * flit. */
-double trv_timing_payload_bps(const trv_simulate_options_t *network);
+/* The payload rate of a link: at most that of the router's crossbar, less the unused part of the last flit of each
+ * packet, in messages of this many bytes (0: of full packets). */
+double trv_timing_payload_bps(const trv_simulate_options_t *network, double message_bytes);
 
 /* Whether the network has lines, slow or cut links, which make ranks differ. */
 bool trv_timing_is_nonuniform(const trv_torus_t *torus, const trv_simulate_options_t *network);

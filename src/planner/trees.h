@@ -3,7 +3,7 @@
  * schedules, and for networks that do not forward. Most of these schedules have no symmetry, so every rank must be
  * simulated, and only a few are:
  *
- *   - every algorithm of the table that offers no candidates, unless a lower bound excludes it (if the network does not
+ *   - every algorithm of the table by its plain name, unless a lower bound excludes it (if the network does not
  *     forward: every algorithm whose messages all cross one link, and the others relayed);
  *   - of a broadcast or reduce as scatter and allgather, the tree that is fastest alone with the best schedules that a
  *     planner for the allgather finds;
@@ -17,7 +17,7 @@
 
 #include "planner/ranking.h"
 
-#define TRV_TREE_MESSAGES_MAX 1e5
+#define TRV_TREE_MESSAGES_MAX 1e6
 
 enum { TRV_TREE_ADDED_MAX = 16 /* candidates that one call may add to the list */ };
 

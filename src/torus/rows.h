@@ -27,6 +27,13 @@ typedef struct trv_rows {
     trv_row_t *opened;
 } trv_rows_t;
 
+/* True if no dimension is a line and no link is slow or cut: a translation of a schedule is then as fast as the
+ * schedule. */
+static inline bool trv_network_is_uniform(const trv_network_t *network)
+{
+    return network->torus.lines == 0 && network->slow_links == 0;
+}
+
 /* Links that are slower than normal by a factor of `avoid` or more count as cut (with INFINITY: only links that are
  * down). Returns TRV_ERR_ARGUMENT, with a message, for links that do not exist and factors out of range. For a row that
  * is cut in two the error is TRV_ERR_UNSUPPORTED, or TRV_ERR_ARGUMENT if `avoid` is finite. */

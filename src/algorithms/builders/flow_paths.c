@@ -9,6 +9,8 @@
 
 #include "algorithms/builders/links.h"
 #include "base/error.h"
+#include "torus/rows.h"
+#include "torus/torus.h"
 
 #define SPACING_MAX 64 /* maximum number of steps between two blocks on a slow link */
 
@@ -266,12 +268,25 @@ static void reverse_hops(trv_paths_t *paths)
     }
 }
 
+/* Moves the paths of rank 0 to `root`. */
+static void move_hops(const trv_torus_t *torus, int root, trv_paths_t *paths)
+{
+    for (int i = 0; i < paths->hops; i++) {
+        trv_hop_t *hop = &paths->hop[i];
+        hop->from = trv_torus_displace(torus, hop->from, root, 1);
+        hop->to = trv_torus_displace(torus, hop->to, root, 1);
+        hop->block = trv_torus_displace(torus, hop->block, root, 1);
+    }
+}
+
 int trv_flow_paths_find(const trv_network_t *network, int root, bool to_root, trv_paths_t *paths)
 {
     const size_t ranks = (size_t)network->torus.ranks;
+    const bool moves = trv_network_is_uniform(network);
+    const int searched = moves ? 0 : root;
     flow_t f = {.ports = 2 * network->torus.dims,
                 .ranks = network->torus.ranks,
-                .root = root,
+                .root = searched,
                 .units = calloc(ranks * 2 * (size_t)network->torus.dims, sizeof *f.units),
                 .served = calloc(ranks, sizeof *f.served),
                 .level = calloc(ranks, sizeof *f.level),
@@ -285,7 +300,7 @@ int trv_flow_paths_find(const trv_network_t *network, int root, bool to_root, tr
         if (to_root)
             reverse_links(&f.links);
         for (int rank = 0; rank < f.ranks; rank++)
-            f.level[rank] = rank == root ? 0 : -1;
+            f.level[rank] = rank == searched ? 0 : -1;
         rc = f.ranks > 1 ? raise_load(&f) : TRV_OK;
     }
     if (!rc)
@@ -295,6 +310,8 @@ int trv_flow_paths_find(const trv_network_t *network, int root, bool to_root, tr
     paths->load = f.load;
     if (!rc && to_root)
         reverse_hops(paths);
+    if (!rc && moves)
+        move_hops(&network->torus, root, paths);
     if (!rc)
         qsort(paths->hop, (size_t)paths->hops, sizeof *paths->hop, compare_hops);
     trv_links_clear(&f.links);

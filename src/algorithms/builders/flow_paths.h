@@ -26,8 +26,8 @@ typedef struct trv_paths {
 } trv_paths_t;
 
 /* Finds the paths from the root or, with `to_root`, from every rank to the root: the latter are those from the root
- * over the opposite links, in reverse order. Blocks with long paths leave the root first. TRV_ERR_UNSUPPORTED if a rank
- * cannot be reached. */
+ * over the opposite links, in reverse order. Blocks with long paths leave the root first. On a uniform network the
+ * paths of all roots are translations of each other. TRV_ERR_UNSUPPORTED if a rank cannot be reached. */
 int trv_flow_paths_find(const trv_network_t *network, int root, bool to_root, trv_paths_t *paths);
 
 #endif

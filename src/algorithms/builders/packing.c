@@ -11,6 +11,7 @@
 #include "algorithms/builders/links.h"
 #include "algorithms/builders/tree_cache.h"
 #include "base/error.h"
+#include "torus/rows.h"
 #include "torus/torus.h"
 
 /* How a path continues from a rank that the search has visited. */
@@ -336,7 +337,7 @@ static int find_trees(const trv_network_t *network, int root, int directions, tr
 /* Whether the trees of the torus are written down: they are deeper than grown ones, but take no time. */
 static bool has_pattern(const trv_network_t *network)
 {
-    bool large = network->torus.ranks > GROWN_MAX && network->torus.lines == 0 && network->slow_links == 0;
+    bool large = network->torus.ranks > GROWN_MAX && trv_network_is_uniform(network);
     for (int d = 0; d < network->torus.dims; d++)
         large = large && network->torus.size[d] >= 3;
     return large;
@@ -414,7 +415,7 @@ static int search_trees(const trv_tree_search_t *search, trv_tree_edge_t **edge)
 
 int trv_packing_find(const trv_network_t *network, int root, int directions, trv_tree_edge_t **edge)
 {
-    const bool moves = network->torus.lines == 0 && network->slow_links == 0;
+    const bool moves = trv_network_is_uniform(network);
     const trv_tree_search_t search = {network, {moves ? 0 : root, directions}, search_trees};
     /* The pattern is not cached: it is filled in quickly, and large. */
     const int trees = has_pattern(network) ? fill_pattern(&network->torus, edge) : trv_tree_cache_find(&search, edge);

@@ -251,6 +251,20 @@ int trv_spanning_depth(int ranks, int trees, const trv_tree_edge_t *edge)
     return depth;
 }
 
+int trv_spanning_children(int ranks, int trees, const trv_tree_edge_t *edge)
+{
+    int *children = calloc((size_t)trees * (size_t)ranks, sizeof *children), most = 0;
+    if (!children)
+        return trv_fail_memory();
+    for (size_t i = 0; i < (size_t)trees * (size_t)ranks; i++)
+        if (edge[i].parent >= 0) {
+            const size_t parent = i - i % (size_t)ranks + (size_t)edge[i].parent;
+            most = ++children[parent] > most ? children[parent] : most;
+        }
+    free(children);
+    return most;
+}
+
 /* Checks that every tree reaches all ranks from the collective's root or, in an AllReduce, from one rank. */
 static int check_roots(const trv_schedule_t *schedule, int streams, const trv_tree_edge_t *edge)
 {

@@ -21,6 +21,8 @@ typedef struct trv_tree_edge {
 
 /* The depth of the deepest of `trees` trees, edge[tree * ranks + rank]: the steps of one chunk. */
 int trv_spanning_depth(int ranks, int trees, const trv_tree_edge_t *edge);
+/* The children of the rank that has most in one of the trees, or TRV_ERR_MEMORY. */
+int trv_spanning_children(int ranks, int trees, const trv_tree_edge_t *edge);
 
 /* Completes a schedule of one of these collectives for `streams` trees, edge[stream * ranks + rank] (copied), in
  * `chunks` chunks; scatter and gather have 1. The collective and its root are set; in an AllReduce, trees may have

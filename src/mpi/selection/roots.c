@@ -8,13 +8,13 @@
 #include "base/error.h"
 #include "collective/memory.h"
 #include "schedule/collective.h"
+#include "torus/rows.h"
 
 enum { ROOTS_MAX = 128 }; /* per communicator, over all decisions */
 
 bool trv_mpi_any_root(const trv_mpi_state_t *state, trv_collective_t collective)
 {
-    const trv_network_t *network = &state->config.network;
-    return trv_collective_has_root(collective) && network->torus.lines == 0 && network->slow_links == 0;
+    return trv_collective_has_root(collective) && trv_network_is_uniform(&state->config.network);
 }
 
 int trv_mpi_root_coordinate(const trv_mpi_node_t *node, const int *comm_rank, int root)
