@@ -375,5 +375,5 @@ int trv_nonuniform_rank(trv_ranking_t *ranking)
     if (!rc)
         add_modelled(e);
     free(e);
-    return rc;
+    return rc ? rc : trv_ranking_confirm(ranking);
 }

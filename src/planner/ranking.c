@@ -9,6 +9,9 @@
 #include "planner/timing.h"
 #include "simulate/simulator.h"
 
+#define CONFIRMED_MAX      4   /* entries that are simulated again with the network's own packets … */
+#define CONFIRMED_HOPS_MAX 4e6 /* … in this many packet-hops together: about two seconds */
+
 bool trv_planner_same_algorithm(const char *name, const char *other)
 {
     const size_t length = strcspn(name, ":");
@@ -163,4 +166,44 @@ int trv_ranking_examine(trv_ranking_t *ranking, trv_entry_t *entry, double cutof
     if (!rc && !isinf(entry->time_ns))
         trv_ranking_insert(ranking, entry);
     return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+}
+
+/* ---- Confirmation ------------------------------------------------------------------------------------------------ */
+
+/* Simulates an entry again with the network's own packets, unless it was or that takes more than `hops_max`
+ * packet-hops, by which it is reduced. */
+static int confirm(const trv_ranking_t *ranking, trv_entry_t *entry, double *hops_max)
+{
+    const trv_planner_t *planner = ranking->planner;
+    trv_candidate_t *candidate = &planner->list.candidate[entry->candidate];
+    if (entry->modelled && candidate->model.messages * planner->list.network.torus.ranks > *hops_max)
+        return TRV_OK;
+    int rc = trv_candidate_prepare(&planner->list, candidate);
+    if (rc)
+        return rc;
+    trv_simulate_options_t network = trv_timing_packets(candidate->simulator, &planner->network, ranking->vector_bytes,
+                                                        planner->hops_max);
+    const bool exact = network.packet_bytes == planner->network.packet_bytes && !entry->modelled;
+    network = trv_timing_packets(candidate->simulator, &planner->network, ranking->vector_bytes, *hops_max);
+    if (exact || network.packet_bytes != planner->network.packet_bytes)
+        return TRV_OK;
+    *hops_max -= trv_simulate_hops(candidate->simulator, &network, ranking->vector_bytes);
+    entry->modelled = false;
+    return trv_candidate_simulate(candidate, &network, ranking->vector_bytes, planner->progress, INFINITY, entry);
+}
+
+int trv_ranking_confirm(trv_ranking_t *ranking)
+{
+    trv_entry_t entry[CONFIRMED_MAX];
+    const int timed = ranking->timed, count = timed < CONFIRMED_MAX ? timed : CONFIRMED_MAX;
+    double hops_max = CONFIRMED_HOPS_MAX;
+    int rc = TRV_OK;
+    memcpy(entry, ranking->best, (size_t)count * sizeof *entry);
+    for (int i = 0; i < count && !rc; i++)
+        rc = confirm(ranking, &entry[i], &hops_max);
+    ranking->timed -= count;
+    memmove(ranking->best, ranking->best + count, (size_t)ranking->timed * sizeof *entry);
+    for (int i = 0; i < count && !rc; i++)
+        trv_ranking_insert(ranking, &entry[i]);
+    return rc;
 }

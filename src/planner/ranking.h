@@ -98,6 +98,10 @@ double trv_ranking_cutoff_ns(const trv_ranking_t *ranking);
 /* Inserts an entry that has a time into `best`. */
 void trv_ranking_insert(trv_ranking_t *ranking, const trv_entry_t *entry);
 
+/* Times the best entries with the network's own packets, if they were timed with larger ones or by the model and that
+ * is not too much work, and inserts them anew. */
+int trv_ranking_confirm(trv_ranking_t *ranking);
+
 /* Times an entry and inserts it. An entry that cannot be simulated, because its messages are too long or pass a cut
  * link, is left out without an error. */
 int trv_ranking_examine(trv_ranking_t *ranking, trv_entry_t *entry, double cutoff_ns);

@@ -228,5 +228,7 @@ int trv_tree_rank(trv_ranking_t *ranking)
             rc = examine(ranking, i, 0, NAN);
     if (!rc && has_parts(ranking->planner))
         rc = examine_parts(ranking);
-    return rc ? rc : examine_modelled(ranking, listed);
+    if (!rc)
+        rc = examine_modelled(ranking, listed);
+    return rc ? rc : trv_ranking_confirm(ranking);
 }
