@@ -21,6 +21,7 @@ build=${2:-build}
 jobs=${JOBS:-$(nproc)}
 logs=$build/check
 . scripts/mpi-environment.sh
+export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 
 failed=""
 began=$SECONDS
@@ -57,11 +58,17 @@ filter_log() {
     printf %s "$clear"
 }
 
+# configure FOLDER CMAKE-OPTION…: with ccache, where it is installed, whose cache serves every clone.
+configure() {
+    local folder=$1 launcher=()
+    shift
+    command -v ccache > /dev/null && launcher=(-DCMAKE_{C,CXX}_COMPILER_LAUNCHER=ccache)
+    cmake -S . -B "$folder" -G Ninja "${launcher[@]}" "$@"
+}
+
 # compile FOLDER CMAKE-OPTION…: configures and builds
 compile() {
-    local folder=$1
-    shift
-    cmake -S . -B "$folder" -G Ninja "$@" && cmake --build "$folder" -j "$jobs"
+    configure "$@" && cmake --build "$1" -j "$jobs"
 }
 
 # run_tests FOLDER CTEST-OPTION…: runs tests, and appends the skipped ones with their reasons to the file skipped.
@@ -103,7 +110,7 @@ address() {
 }
 
 thread() {
-    cmake -S . -B build-thread -G Ninja -DCMAKE_C_COMPILER=clang -DTRIVANCE_SANITIZE=thread -DTRIVANCE_EXPLORER=OFF &&
+    configure build-thread -DCMAKE_C_COMPILER=clang -DTRIVANCE_SANITIZE=thread -DTRIVANCE_EXPLORER=OFF &&
         cmake --build build-thread -j "$jobs" --target \
             test_compare test_execute_threads test_planner_threads test_reports_threads embed soak_threaded || return
     run_tests build-thread -R 'threads|^test_compare$' -E '^test_execute_threads$' && # its exhaustive form has all of its cases

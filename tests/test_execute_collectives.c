@@ -30,7 +30,7 @@ static void every_torus(void (*work)(const trv_schedule_t *schedule))
         if (!exhaustive() && torus.ranks > 16)
             continue;
         for (int c = TRV_BROADCAST; c <= TRV_GATHER; c++)
-            for (int root = 0; root < torus.ranks; root += 1 + (exhaustive() ? sample_draw(3) : torus.ranks / 3))
+            for (int root = 0; root < torus.ranks; root += 1 + (exhaustive() ? sample_draw(7) : torus.ranks / 3))
                 assert_true(world_every_root(&torus, (trv_collective_t)c, root, work) >= 4);
         assert_true(world_every(&torus, TRV_ALLTOALL, work) >= 5);
     }

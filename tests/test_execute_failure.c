@@ -192,11 +192,11 @@ static int injected;
 
 /* Lets one kind of operation fail after 0, 1, 2 … successes on one rank, until it does not occur any more. From the
  * tenth on, the quick tier takes every 31st number, which still includes every rank, and the exhaustive tier draws
- * half of the numbers. */
+ * a quarter of the numbers. */
 static void every_point(const trv_schedule_t *schedule, size_t count, size_t chunk_bytes, kind_t kind)
 {
     const int ranks = trv_schedule_torus(schedule)->ranks;
-    for (int after = 0, failed = 1; failed; after += after < 10 ? 1 : exhaustive() ? 1 + sample_draw(3) : 31) {
+    for (int after = 0, failed = 1; failed; after += after < 10 ? 1 : exhaustive() ? 1 + sample_draw(7) : 31) {
         const int rank = (after * 5 + 1) % ranks;
         world_t world = world_make_faulty(schedule, count, chunk_bytes, kind, rank, after);
         world_fill(&world, false);

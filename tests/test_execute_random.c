@@ -297,7 +297,7 @@ static void run_programs(uint64_t programs, bool relayed)
 static void test_random_programs(void **state)
 {
     (void)state;
-    run_programs(exhaustive() ? 20000 : 2000, false);
+    run_programs(exhaustive() ? 8000 : 2000, false);
 }
 
 static void test_relayed_programs(void **state)

@@ -23,7 +23,7 @@
 #include "stars_check.h"
 
 /* Schedules of up to all_ranks() ranks are compared on every rank, larger ones on drawn_ranks() random ranks. */
-static int all_ranks(void) { return exhaustive() ? 48 : 9; }
+static int all_ranks(void) { return exhaustive() ? 32 : 9; }
 static int drawn_ranks(void) { return exhaustive() ? 12 : 3; }
 
 /* ---- Disabled searches ------------------------------------------------------------------------------------------- */

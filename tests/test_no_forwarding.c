@@ -126,7 +126,7 @@ static void test_relayed(void **state)
 {
     (void)state;
     seed = sample_seed();
-    for (int i = 0; i < (exhaustive() ? 70 : 6); i++) {
+    for (int i = 0; i < (exhaustive() ? 30 : 6); i++) {
         trv_network_t network;
         trv_slow_link_t link[2];
         draw_network(exhaustive() ? 64 : 24, &network, link);
@@ -172,7 +172,7 @@ static void test_neighbour(void **state)
 {
     (void)state;
     seed = sample_seed();
-    for (int i = 0; i < (exhaustive() ? 120 : 12); i++) {
+    for (int i = 0; i < (exhaustive() ? 50 : 12); i++) {
         trv_network_t network;
         trv_slow_link_t link[2];
         draw_network(exhaustive() ? 100 : 40, &network, link);

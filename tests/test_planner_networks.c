@@ -288,7 +288,7 @@ static void test_never_slower_than_listed(void **unused)
 {
     (void)unused;
     uint64_t state = 17;
-    for (int compared = 0; compared < (exhaustive() ? 40 : 2);) {
+    for (int compared = 0; compared < (exhaustive() ? 16 : 2);) {
         drawn_t d;
         trv_planner_choice_t choice;
         draw_network(&state, &d);
@@ -450,7 +450,7 @@ static void test_modelled_choices_avoid_cuts(void **state)
     uint64_t random = 20261123;
     int served[2] = {0}; /* by the routes */
     (void)state;
-    for (int i = 0; i < (exhaustive() ? 30 : 6); i++) {
+    for (int i = 0; i < (exhaustive() ? 12 : 6); i++) {
         case_t c = {tori[i % COUNT(tori)], 0, {{0}}};
         trv_network_t network = network_of(&c);
         trv_planner_t *planner;

@@ -15,6 +15,8 @@
 #define MODELLED           2  /* candidates with a model that are tried */
 #define MODELLED_OVERHEADS 8  /* the same where messages have overheads, because the models are less exact there */
 #define ONE_HOP            32 /* the same on a network that does not forward, where they are of many algorithms */
+#define MODELLED_WORK      1e6 /* no more of them are tried when these have this many messages together */
+#define NEAR_FACTOR        1.6 /* nor those whose estimate exceeds the best time times this */
 
 static bool has_parts(const trv_planner_t *planner)
 {
@@ -185,7 +187,7 @@ static int examine_modelled(trv_ranking_t *ranking, int listed)
                           : planner->list.has_message_overheads ? MODELLED_OVERHEADS
                                                                 : MODELLED;
     int best[ONE_HOP + 1], count = 0, rc = TRV_OK;
-    double estimate_ns[ONE_HOP + 1];
+    double estimate_ns[ONE_HOP + 1], work = 0;
     for (int i = 0; i < listed; i++) {
         if (candidate[i].by_name || candidate[i].model.steps <= 0)
             continue;
@@ -199,9 +201,13 @@ static int examine_modelled(trv_ranking_t *ranking, int listed)
         estimate_ns[at] = added_ns;
         count += count < count_max;
     }
-    for (int i = 0; i < count && !rc; i++)
-        rc = examine(ranking, best[i], candidate[best[i]].model.messages * planner->list.network.torus.ranks,
-                     estimate_ns[i]);
+    for (int i = 0; i < count && !rc && work < MODELLED_WORK; i++) {
+        const double messages = candidate[best[i]].model.messages * planner->list.network.torus.ranks;
+        if (estimate_ns[i] > NEAR_FACTOR * trv_ranking_cutoff_ns(ranking))
+            break;
+        rc = examine(ranking, best[i], messages, estimate_ns[i]);
+        work += messages;
+    }
     return rc;
 }
 
