@@ -1,0 +1,90 @@
+"""The promise of the planner: no algorithm of the list is faster than the planned schedule, and the time that a plan
+states is the simulator's, on random networks. By hand, on larger ones:
+
+    PYTHONPATH=build/python python3 tests/python/test_promise.py --questions 5000 --seed 2
+"""
+import argparse
+import math
+import random
+
+import trivance as tv
+from trivance.simulation import Point, compare_points
+
+TOLERANCE = 1e-3
+
+
+def draw_ports(rng, torus, count):
+    return list(dict.fromkeys((rng.choice(torus.ranks), f"{rng.choice('+-')}{rng.randrange(len(torus.dims))}")
+                              for _ in range(count)))
+
+
+def draw(rng, ranks, largest):
+    """A question: a network, a collective, its root and a size, which are tried until such a network exists."""
+    while True:
+        dims = rng.choice([1, 1, 2, 2, 2, 3, 3, 4])
+        sizes = [rng.randint(2, max(2, math.floor(1.4 * ranks ** (1 / dims)))) for _ in range(dims)]
+        if math.prod(sizes) > ranks:
+            continue
+        lines = [d for d in range(dims) if rng.random() < 0.25]
+        torus = tv.Torus(sizes, lines=lines)
+        options = {"cuts": draw_ports(rng, torus, rng.choice([0, 0, 0, 0, 1, 1, 2])),
+                   "slow": dict.fromkeys(draw_ports(rng, torus, rng.random() < 0.2), rng.choice([2, 4, 10])),
+                   "forwarding": rng.random() >= 0.2,
+                   "gamma": rng.choice([0, 0, "0.01ns", "0.05ns"]),
+                   "alpha": rng.choice(["100ns", "500ns", "1.5us", "5us", "20us"]),
+                   "bandwidth": f"{rng.choice([10, 25, 100, 200, 400, 800, 1600, 3200])}Gb/s"}
+        collective = rng.choice(["allreduce"] * 4 + ["reduce-scatter", "allgather", "broadcast", "reduce", "scatter", "gather",
+                                                     "alltoall"])
+        root = rng.choice(torus.ranks) if collective in ("broadcast", "reduce", "scatter", "gather") else 0
+        size = int(2 ** rng.uniform(0, math.log2(largest)))
+        try:
+            return tv.Network(torus, **options), collective, root, size
+        except tv.TrivanceError:
+            continue  # links that do not exist, or are named twice
+
+
+def violation(net, collective, root, size):
+    """A sentence, None, or "" if there is no schedule for the network."""
+    names = [one.name for one in tv.algorithms() if one.exact]
+    try:
+        choice = net.plan(size, collective, root=root)
+    except tv.UnsupportedError:
+        return ""
+    rows = compare_points([Point(net, name, size, collective, root) for name in ["planned", *names]])
+    planned, best = rows[0], min(rows[1:], key=lambda row: math.inf if math.isnan(row.time_ns) else row.time_ns)
+    if planned.reason:
+        return "" if "divides" in planned.reason or "cut in two" in planned.reason else planned.reason
+    if planned.time_ns > best.time_ns * (1 + TOLERANCE):
+        return f"{best.name} takes {best.time_ns:.0f} ns, and planned ({planned.name}) {planned.time_ns:.0f} ns"
+    if abs(choice.time * 1e9 / planned.time_ns - 1) > TOLERANCE:
+        return f"the plan {choice.name} states {choice.time * 1e9:.0f} ns, and takes {planned.time_ns:.0f} ns"
+    return None
+
+
+def ask(seed, questions, ranks, largest):
+    """Asks this many questions that have an answer, prints each violation, and returns their number."""
+    rng, answered, violations = random.Random(seed), 0, 0
+    while answered < questions:
+        question = draw(rng, ranks, largest)
+        found = violation(*question)
+        answered += found != ""
+        violations += bool(found)
+        if found:
+            print(*question, found, sep="; ", flush=True)
+    return violations
+
+
+def test_promise(exhaustive):
+    assert ask(1, 300 if exhaustive else 4, ranks=64 if exhaustive else 16, largest=2 ** 22) == 0
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description="Asks the planner random questions, and compares it with every listed algorithm.")
+    parser.add_argument("--questions", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--ranks", type=int, default=64, help="at most")
+    parser.add_argument("--bytes", type=int, default=2 ** 30, help="at most")
+    given = parser.parse_args()
+    count = ask(given.seed, given.questions, given.ranks, given.bytes)
+    print(f"{given.questions} questions, {count} violations above {TOLERANCE:.1%}")
+    raise SystemExit(count > 0)
