@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "draw/holdings.h"
-#include "draw/picture.h"
+#include "draw/layout.h"
 
 typedef struct trv_svg_options {
     const char *title, *subtitle;   /* plain text */
@@ -55,13 +55,11 @@ typedef struct trv_svg_size {
     double width, height;
 } trv_svg_size_t;
 
-/* Panels: the size of the largest panel of the picture, and a function that draws one panel with its upper left
- * corner at (x, y). */
-trv_svg_size_t trv_svg_ring_size(const trv_picture_t *picture);
-void trv_svg_ring(FILE *out, const trv_picture_t *picture, const trv_panel_t *panel, int rank, double x, double y);
-/* Of a line, too. */
-trv_svg_size_t trv_svg_grid_size(const trv_picture_t *picture);
-void trv_svg_grid(FILE *out, const trv_picture_t *picture, const trv_panel_t *panel, int rank, double x, double y);
+/* The layout of all panels of the picture. */
+void trv_svg_layout(const trv_picture_t *picture, trv_layout_t *layout);
+/* Draws one panel with its upper left corner at (x, y). */
+void trv_svg_panel(FILE *out, const trv_picture_t *picture, const trv_panel_t *panel, const trv_layout_t *layout,
+                   int rank, double x, double y);
 /* A matrix is at most `side` wide and high. */
 trv_svg_size_t trv_svg_matrix_size(const trv_progress_t *progress, double side);
 /* The state after `after` steps, compared with that after `before`. */

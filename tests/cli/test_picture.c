@@ -198,25 +198,26 @@ static void test_svg(void **state)
 static void check_panel_within(const trv_schedule_t *schedule, const trv_cost_t *cost)
 {
     trv_picture_t picture;
-    int active[TRV_DIMS_MAX], dims = trv_torus_active(trv_schedule_torus(schedule), active);
-    if (dims > 3 || (dims < 2 && trv_schedule_torus(schedule)->lines == 0)) /* drawn as a circle */
+    trv_layout_t layout;
+    int active[TRV_DIMS_MAX];
+    if (trv_torus_active(trv_schedule_torus(schedule), active) > 3)
         return;
     assert_int_equal(trv_picture_create(&picture, schedule, NULL, cost, -1, -1), 0);
-    trv_svg_size_t size = trv_svg_grid_size(&picture);
+    trv_svg_layout(&picture, &layout);
     for (int i = 0; i < picture.panels; i++) {
         char *text = NULL;
         size_t length = 0;
         FILE *out = open_memstream(&text, &length);
-        trv_svg_grid(out, &picture, &picture.panel[i], -1, 0, 0);
+        trv_svg_panel(out, &picture, &picture.panel[i], &layout, -1, 0, 0);
         fclose(out);
         for (char *p = text; *p; p++) { /* paths consist of M and L commands, each with x and y */
             char *end;
             if (*p != 'M' && *p != 'L')
                 continue;
             double x = strtod(p + 1, &end), y = strtod(end, NULL);
-            if (x < 0 || x > size.width || y < 0 || y > size.height)
-                fail_msg("%s, panel %d: (%.1f, %.1f) in %.1f x %.1f", trv_schedule_name(schedule), i, x, y, size.width,
-                         size.height);
+            if (x < 0 || x > layout.width || y < 0 || y > layout.height)
+                fail_msg("%s, panel %d: (%.1f, %.1f) in %.1f x %.1f", trv_schedule_name(schedule), i, x, y,
+                         layout.width, layout.height);
         }
         free(text);
     }
