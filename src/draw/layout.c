@@ -69,8 +69,12 @@ static double choose_pitch(trv_layout_t *layout, const int *active, int dims, in
     layout->room = layout->track * (tracks + 0.7);
     if (labels)
         pitch = fmax(pitch, 2 * layout->node + (layout->form == TRV_FORM_ROW ? LABEL / 2 : LABEL));
+    if (layout->form == TRV_FORM_ROW)
+        return pitch;
     const double beside = 2 * (layout->node + layout->room) + 14; /* what the next row needs */
-    return layout->form == TRV_FORM_ROW ? pitch : fmax(pitch, layout->form == TRV_FORM_ISO ? beside / FLAT : beside);
+    pitch = fmax(pitch, layout->form == TRV_FORM_ISO ? beside / FLAT : beside);
+    layout->room = fmax(layout->room, (layout->form == TRV_FORM_ISO ? FLAT * pitch : pitch) / 2 - layout->node - 7);
+    return pitch;
 }
 
 static void lay_out_lattice(trv_layout_t *layout, const int *active, int dims, int tracks, bool labels)
@@ -84,7 +88,7 @@ static void lay_out_lattice(trv_layout_t *layout, const int *active, int dims, i
         layout->step[inner[-1]] = (trv_point_t){iso ? -0.46 * s : 0, iso ? 0.4 * s : s};
     if (dims > 2) {
         const double layer = 0.4 * (size[inner[-1]] - 1) + 0.15 * (size[inner[0]] - 1) + 0.6;
-        layout->step[inner[-2]] = iso ? (trv_point_t){0.2 * s, fmin(layer, 2.8) * s}
+        layout->step[inner[-2]] = iso ? (trv_point_t){0.2 * s, fmin(layer, 1.8) * s}
                                       : (trv_point_t){(size[inner[0]] + 1) * s, 0};
         layout->outermost = inner[-2];
     }
@@ -122,6 +126,8 @@ int trv_layout_tracks(const trv_panel_t *panel)
             tracks = panel->tracks[d][sign] > tracks ? panel->tracks[d][sign] : tracks;
     return tracks;
 }
+
+double trv_layout_width(const trv_layout_t *layout) { return fmax(0.8, fmin(1.6, 0.5 * layout->track)); }
 
 void trv_layout_fit(trv_layout_t *layout, const trv_panel_t *panel)
 {

@@ -45,6 +45,7 @@ void trv_layout_init(trv_layout_t *layout, const trv_torus_t *torus, trv_form_t 
 /* The number of tracks beside the most congested link of a panel; reduces their distance until they fit. */
 int trv_layout_tracks(const trv_panel_t *panel);
 void trv_layout_fit(trv_layout_t *layout, const trv_panel_t *panel);
+double trv_layout_width(const trv_layout_t *layout); /* of the lines of messages */
 
 /* The point at which one is after `hops` links through `port` of a rank (a fraction is within a link), and `further`
  * along them, at the distance `side` on the left of the way. */

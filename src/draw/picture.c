@@ -105,6 +105,16 @@ static int cut_route(const trv_schedule_t *schedule, const trv_panel_t *panel, i
     return count;
 }
 
+static int cut_routes(const trv_schedule_t *schedule, trv_panel_t *panel)
+{
+    panel->segment = malloc(((size_t)panel->arrows * TRV_DIMS_MAX + 1) * sizeof *panel->segment);
+    if (!panel->segment)
+        return trv_fail_memory();
+    for (int i = 0; i < panel->arrows; i++)
+        panel->segments += cut_route(schedule, panel, i, panel->segment + panel->segments);
+    return TRV_OK;
+}
+
 /* The occupied links of each track, identified by the rank at the link's lower end, dimension and direction. */
 typedef struct tracks {
     const trv_torus_t *torus;
@@ -146,16 +156,10 @@ static int assign_track(tracks_t *tracks, trv_segment_t *segment)
     return TRV_OK;
 }
 
-static int assign_tracks(const trv_schedule_t *schedule, trv_panel_t *panel)
+int trv_panel_assign_tracks(trv_panel_t *panel, const trv_torus_t *torus)
 {
-    const trv_torus_t *torus = trv_schedule_torus(schedule);
     tracks_t tracks = {.torus = torus, .links = (size_t)torus->ranks * (size_t)torus->dims * 2};
     int rc = TRV_OK;
-    panel->segment = malloc(((size_t)panel->arrows * TRV_DIMS_MAX + 1) * sizeof *panel->segment);
-    if (!panel->segment)
-        return trv_fail_memory();
-    for (int i = 0; i < panel->arrows; i++)
-        panel->segments += cut_route(schedule, panel, i, panel->segment + panel->segments);
     for (int i = 0; i < panel->segments && !rc; i++) {
         trv_segment_t *segment = &panel->segment[i];
         int *tracks_max = &panel->tracks[segment->dimension][segment->sign < 0];
@@ -238,7 +242,7 @@ int trv_panel_create(trv_panel_t *panel, const trv_schedule_t *schedule, int ste
     *panel = (trv_panel_t){.first_step = step, .last_step = step};
     int rc = collect_arrows(schedule, step, rank, stream, panel);
     if (!rc)
-        rc = assign_tracks(schedule, panel);
+        rc = cut_routes(schedule, panel);
     if (rc)
         trv_panel_clear(panel);
     return rc;
@@ -278,8 +282,11 @@ int trv_picture_create(trv_picture_t *picture, const trv_schedule_t *schedule, c
             picture->panel[picture->panels++] = panel;
         }
     }
-    for (int i = 0; i < picture->panels && !rc; i++)
-        rc = assign_tracks(schedule, &picture->panel[i]);
+    for (int i = 0; i < picture->panels && !rc; i++) {
+        rc = cut_routes(schedule, &picture->panel[i]);
+        if (!rc)
+            rc = trv_panel_assign_tracks(&picture->panel[i], picture->torus);
+    }
     if (rc)
         trv_picture_clear(picture);
     return rc;

@@ -41,8 +41,7 @@ void trv_svg_write(const trv_picture_t *picture, const trv_svg_options_t *option
 const char *trv_svg_colour(int stream);
 
 void trv_svg_line(FILE *out, double x0, double y0, double x1, double y1, const char *colour, double width, bool dashed);
-/* The head of an arrow that ends at (x, y) and points in the direction (dx, dy). */
-void trv_svg_head(FILE *out, double x, double y, double dx, double dy, const char *colour, double size);
+void trv_svg_head(FILE *out, const trv_arrow_ends_t *ends, const char *colour);
 void trv_svg_dot(FILE *out, double x, double y, double radius, const char *colour);
 /* A rank: a circle with its number inside, if it fits. */
 void trv_svg_rank(FILE *out, double x, double y, double radius, int rank, bool strong);

@@ -94,11 +94,9 @@ static void draw_arrows(FILE *out, const trv_picture_t *picture, const trv_panel
         const char *colour = trv_svg_colour(stream);
         fputs("<path d=\"", out);
         i += trv_layout_message(layout, panel, i, out, &ends);
-        trv_fprintf(out, "\" stroke=\"%s\" stroke-width=\"%.2g\"%s/>\n<path d=\"", colour,
-                    layout->track < 4 ? 1.1 : 1.6,
+        trv_fprintf(out, "\" stroke=\"%s\" stroke-width=\"%.2g\"%s/>\n", colour, trv_layout_width(layout),
                     trv_schedule_mirrored(picture->schedule, stream) ? " stroke-dasharray=\"4 2.5\"" : "");
-        trv_layout_head(&ends, out);
-        trv_fprintf(out, "\" fill=\"%s\" stroke=\"none\"/>\n", colour);
+        trv_svg_head(out, &ends, colour);
         trv_svg_dot(out, ends.begin.x, ends.begin.y, 0.3 * ends.size, colour);
     }
 }

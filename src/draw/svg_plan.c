@@ -174,7 +174,7 @@ static void draw_legend(const sheet_t *sheet, double x, double y)
         stream_name(sheet, stream, text);
         trv_svg_line(sheet->out, x, y - 4, x + 22, y - 4, colour, 1.8,
                      trv_schedule_mirrored(sheet->picture->schedule, stream));
-        trv_svg_head(sheet->out, x + 28, y - 4, 1, 0, colour, 7);
+        trv_svg_head(sheet->out, &(trv_arrow_ends_t){.neck = {x, y - 4}, .tip = {x + 28, y - 4}, .size = 7}, colour);
         trv_svg_text(sheet->out, x + 34, y, 11, "start", SVG_INK, text);
         x += 50 + CHARACTER * (double)strlen(text);
     }
