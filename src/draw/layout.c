@@ -288,9 +288,8 @@ static trv_mark_place_t place_mark(const trv_layout_t *layout, int rank, int por
     }
     const trv_point_t e = layout->step[trv_port_dimension(port)];
     const bool upright = fabs(e.y) > fabs(e.x), stub = wraps(layout, rank, port);
-    const double below = upright && (cut || stub) && trv_port_sign(port) > 0 ? 10.5
-                         : upright && !cut && !stub                          ? 2.7
-                                                                             : -5;
+    place.inside = upright && !cut && !stub;
+    const double below = place.inside ? 2.7 : upright && trv_port_sign(port) > 0 ? 10.5 : -5;
     place.label = (trv_point_t){place.at.x, place.at.y + below};
     return place;
 }

@@ -75,6 +75,7 @@ typedef struct trv_mark_place {
     trv_point_t at;     /* of the cross */
     trv_point_t label;  /* of the label's middle, or of its end that `anchor` names */
     const char *anchor; /* "start", "middle" or "end" */
+    bool inside;        /* the label is in a gap of the link */
 } trv_mark_place_t;
 
 int trv_layout_mark(const trv_layout_t *layout, const trv_picture_t *picture, const trv_mark_t *mark,

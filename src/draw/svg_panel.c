@@ -68,7 +68,6 @@ static void draw_mark(FILE *out, const trv_picture_t *picture, const trv_layout_
     const int places = trv_layout_mark(layout, picture, mark, place);
     for (int i = 0; i < places; i++) {
         const trv_mark_place_t *at = &place[i];
-        const bool beside = at->label.y > at->at.y && at->label.y < at->at.y + 3 && layout->form != TRV_FORM_RING;
         if (!cut)
             put_link(out, layout, at->rank, at->port, SVG_SLOW, 2.4);
         else if (places == 1 && trv_mark_is_broken(mark))
@@ -76,7 +75,7 @@ static void draw_mark(FILE *out, const trv_picture_t *picture, const trv_layout_
         if (layout->form == TRV_FORM_RING) {
             const trv_point_t end = trv_layout_along(layout, at->rank, at->port, 0.5, 0, layout->node + layout->room);
             trv_svg_line(out, at->at.x, at->at.y, end.x, end.y, colour, 0.6, false);
-        } else if (beside) { /* in a gap of the line */
+        } else if (at->inside) {
             const double half = 2.3 * (double)strlen(text);
             trv_svg_line(out, at->at.x - half, at->at.y, at->at.x + half, at->at.y, SVG_PAPER, 9, false);
         }
