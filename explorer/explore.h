@@ -1,9 +1,10 @@
 /*
- * The two commands that the page of `trivance explore` uses besides the tool's own subcommands. Both answer in JSON,
- * for the page only:
+ * The commands that the page of `trivance explore` uses besides the tool's own subcommands. They answer in JSON, for
+ * the page only:
  *
- *     picture    data to draw a schedule: its messages with their routes, and the contributions that each rank holds
- *                after each step
+ *     layout     the drawing of a network: positions of ranks, links and marks (draw/layout.h)
+ *     picture    the drawing of a schedule on it: its messages, the load of links, and the contributions that each rank
+ *                holds after each step
  *     timeline   data to draw a simulation: when a rank is in which step, and when a link is busy
  */
 #ifndef TRIVANCE_EXPLORER_EXPLORE_H
@@ -15,13 +16,15 @@
 #include <trivance/schedule.h>
 
 #include "cli/shared/network_options.h"
-#include "json/json.h"
 #include "cli/shared/select.h"
+#include "draw/layout.h"
+#include "json/json.h"
 
+int explore_layout(int argc, char **argv);
 int explore_picture(int argc, char **argv);
 int explore_timeline(int argc, char **argv);
 
-/* The options of both commands. */
+/* The options of the commands. */
 typedef struct explore_ask {
     const char *command, *schedule, *node_list;
     cli_selection_t selection;
@@ -29,15 +32,21 @@ typedef struct explore_ask {
     int root; /* with --nodes, an index in the list of nodes */
     uint64_t bytes;
     cli_network_t network;
-    int step;   /* the step whose messages are written; -1: all, -2: none */
-    int stream; /* the stream whose contributions are written */
-    int rank;   /* the rank whose contributions are written; -1: all, -2: none */
+    const trv_torus_t *torus; /* of the network */
+    int form;                 /* of the drawing (trv_form_t); -1: the default of the torus */
+    int step;                 /* the step whose messages are written; -1: all, -2: none */
+    int stream;               /* the stream whose contributions are written */
+    int rank;                 /* the rank whose contributions are written; -1: all, -2: none */
     bool has_blocks;
     int nodes, *node;       /* a set of nodes in the order of its ranks; NULL: all nodes */
     trv_schedule_t *on_set; /* the schedule of the set's own torus; NULL: all nodes */
 } explore_ask_t;
 
-/* Reads the options, creates the schedule and writes the answer. Returns the exit code. */
+/* The picture of the network alone, and its layout. TRV_ERR_UNSUPPORTED if it is too large, or has too many dimensions.
+ * The caller clears the picture, whether there is an error or not. */
+int explore_lay_out(const explore_ask_t *ask, trv_picture_t *picture, trv_layout_t *layout);
+
+/* Reads the options, creates the schedule, except for `layout`, and writes the answer. Returns the exit code. */
 int explore_answer(int argc, char **argv, int (*write)(const explore_ask_t *ask, const trv_schedule_t *schedule));
 
 #endif

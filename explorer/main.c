@@ -1,5 +1,5 @@
 /*
- * The core of the explorer: the subcommands of the tool that answer questions, and the page's two commands. Compiled to
+ * The core of the explorer: the subcommands of the tool that answer questions, and the page's own commands. Compiled to
  * WebAssembly, it is run by the page once for every question, with the arguments that the tool would get, so that its
  * numbers and messages are those of the tool. Tests compare the page's commands with a native build of this file.
  */
@@ -15,8 +15,13 @@ static const struct {
     const char *name;
     int (*run)(int argc, char **argv);
 } subcommand[] = {
-    {"plan", cli_plan},         {"verify", cli_verify},       {"cost", cli_cost},
-    {"simulate", cli_simulate}, {"picture", explore_picture}, {"timeline", explore_timeline},
+    {"plan", cli_plan},
+    {"verify", cli_verify},
+    {"cost", cli_cost},
+    {"simulate", cli_simulate},
+    {"layout", explore_layout},
+    {"picture", explore_picture},
+    {"timeline", explore_timeline},
 };
 
 int main(int argc, char **argv)

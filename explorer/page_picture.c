@@ -1,7 +1,6 @@
 /*
- * The explorer's picture of a schedule: one line of JSON per step. A message is
- *
- *     [stream, from, to, bytes, "ports"]      ports: one digit per hop, the port by which the route leaves each node
+ * The explorer's picture of a schedule: one line of JSON per step, with the load of links and the messages; a step that
+ * was not asked for is null.
  *
  * Of a set of nodes, "nodes" lists the node of each of its ranks, and the contributions are those of these ranks.
  *
@@ -10,6 +9,7 @@
  */
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/number.h"
@@ -17,8 +17,9 @@
 #include "explorer/explore.h"
 #include "formats/names.h"
 #include "schedule/collective.h"
+#include "torus/torus.h"
 
-#define RANKS_MAX    4096 /* maximum number of ranks whose messages can be drawn */
+#define TOGETHER_MAX 300 /* messages of a step that can be drawn at once */
 #define MESSAGES_MAX (1 << 20)
 #define CELLS_MAX    (1 << 22)
 #define SHADES       35
@@ -29,38 +30,19 @@ static const char *truth(bool value) { return value ? "true" : "false"; }
 
 static void put_schedule(const explore_ask_t *ask, const trv_schedule_t *schedule, const trv_cost_t *cost)
 {
-    const trv_torus_t *torus = trv_schedule_torus(schedule);
-    char text[TRV_TORUS_TEXT_MAX];
     fputs("{\"name\": ", stdout);
     trv_json_put(stdout, json_string(trv_schedule_name(schedule)), JSON_ENCODE_ANY);
-    printf(", \"torus\": \"%s\", \"ranks\": %d, \"size\": [", trv_torus_format(torus, text, sizeof text), torus->ranks);
-    for (int d = 0; d < torus->dims; d++)
-        printf("%s%d", d ? ", " : "", torus->size[d]);
-    printf("], \"lines\": %u, \"collective\": \"%s\", \"bytes\": %" PRIu64 ", \"steps\": %d", torus->lines,
-           trv_schedule_shape(schedule)->name, ask->bytes, trv_schedule_steps(schedule));
-    printf(", \"units\": %" PRId64 ", \"registers\": %d, \"exact\": %s, \"consistent\": %s, \"symmetry\": \"%s\"",
-           trv_schedule_units(schedule), trv_schedule_registers(schedule),
-           truth(trv_schedule_exactness(schedule) == TRV_EXACT), truth(trv_schedule_consistent(schedule)),
-           trv_symmetry_word(trv_schedule_symmetry(schedule)));
     trv_fprintf(stdout,
-                ", \"messages_per_port\": %d, \"messages\": %" PRIu64
-                ", \"lambda\": %.6f, \"delta\": %.6f, \"theta\": %.6f",
-                trv_schedule_messages_per_port(schedule), cost->messages, cost->lambda, cost->delta, cost->theta);
-    fputs(",\n\"streams\": [", stdout);
-    for (int s = 0; s < trv_schedule_streams(schedule); s++)
-        printf("%s{\"mirrored\": %s, \"weight\": %d}", s ? ", " : "", truth(trv_schedule_mirrored(schedule, s)),
-               trv_schedule_weight(schedule, s));
-    fputs("],\n\"costs\": [", stdout);
+                ", \"ranks\": %d, \"collective\": \"%s\", \"bytes\": %" PRIu64 ", \"steps\": %d, \"streams\": %d, "
+                "\"registers\": %d, \"exact\": %s, \"consistent\": %s, \"messages\": %" PRIu64
+                ", \"lambda\": %.6f, \"delta\": %.6f, \"theta\": %.6f,\n\"costs\": [",
+                ask->torus->ranks, trv_schedule_shape(schedule)->name, ask->bytes, trv_schedule_steps(schedule),
+                trv_schedule_streams(schedule), trv_schedule_registers(schedule),
+                truth(trv_schedule_exactness(schedule) == TRV_EXACT), truth(trv_schedule_consistent(schedule)),
+                cost->messages, cost->lambda, cost->delta, cost->theta);
     for (int k = 0; k < cost->steps; k++)
-        trv_fprintf(stdout, "%s{\"messages\": %d, \"link\": %.9g, \"port\": %.9g, \"hops\": %d}", k ? ", " : "",
-                    cost->step[k].messages, cost->step[k].link_fraction, cost->step[k].port_fraction,
+        trv_fprintf(stdout, "%s{\"link\": %.9g, \"hops\": %d}", k ? ", " : "", cost->step[k].link_fraction,
                     cost->step[k].hops);
-    fputs("],\n\"links\": [", stdout);
-    for (int i = 0; i < ask->network.options.slow_links; i++) {
-        const trv_slow_link_t *link = &ask->network.options.slow_link[i];
-        trv_fprintf(stdout, link->factor > 1e300 ? "%s[%d, %d, null]" : "%s[%d, %d, %.15g]", i ? ", " : "", link->rank,
-                    link->port, link->factor);
-    }
     fputs("]", stdout);
     if (ask->node)
         fputs(",\n\"nodes\": [", stdout);
@@ -72,64 +54,118 @@ static void put_schedule(const explore_ask_t *ask, const trv_schedule_t *schedul
 
 /* ---- Messages ---------------------------------------------------------------------------------------------------- */
 
-static void put_route(const trv_schedule_t *schedule, int stream, int rank, const trv_message_t *message)
+/* Writes the messages of a panel: [stream, from, to, bytes, hops, "+0·2 -1", path, path of the head, width of the
+ * line]. Returns their number. */
+static int put_panel(const explore_ask_t *ask, const trv_schedule_t *schedule, trv_layout_t layout,
+                     const trv_panel_t *panel, const char *comma)
 {
-    trv_route_t route;
-    int port, node = rank;
-    trv_route_begin(&route, trv_schedule_torus(schedule), rank, message->peer, message->port,
-                    trv_schedule_mirrored(schedule, stream));
-    while ((port = trv_route_next(&route, &node)) >= 0)
-        putchar(digit[port]);
+    trv_arrow_ends_t ends;
+    int count = 0;
+    trv_layout_fit(&layout, panel);
+    for (int i = 0; i < panel->segments; count++) {
+        const trv_arrow_t *arrow = &panel->arrow[panel->segment[i].arrow];
+        int last = i, hops;
+        for (hops = panel->segment[last].hops; !panel->segment[last].last; hops += panel->segment[last].hops)
+            last++;
+        printf("%s[%d,%d,%d,%" PRIu64 ",%d,\"", count ? "," : comma, arrow->stream, arrow->from, arrow->to,
+               trv_units_bytes(schedule, arrow->stream, arrow->units, ask->bytes), hops);
+        for (int s = i; s <= last; s++) {
+            printf("%s%c%d", s > i ? " " : "", panel->segment[s].sign > 0 ? '+' : '-', panel->segment[s].dimension);
+            if (panel->segment[s].hops > 1)
+                printf("·%d", panel->segment[s].hops);
+        }
+        fputs("\",\"", stdout);
+        i += trv_layout_message(&layout, panel, i, stdout, &ends);
+        fputs("\",\"", stdout);
+        trv_layout_head(&ends, stdout);
+        trv_fprintf(stdout, "\",%.2g]", trv_layout_width(&layout));
+    }
+    return count;
 }
 
-/* Whether a message can be drawn. Messages of an unchecked file may name peers and ports that do not exist. */
-static bool is_drawn(const trv_torus_t *torus, const trv_message_t *message)
-{
-    return message->peer >= 0 && message->peer < torus->ranks && message->port >= 0 && message->port < 2 * torus->dims;
-}
-
-static int put_step(const explore_ask_t *ask, const trv_schedule_t *schedule, int k, trv_step_t *step,
-                    int64_t *messages)
+/* Writes the loads of links: [rank, port, messages, bytes]. */
+static int put_loads(const explore_ask_t *ask, const trv_schedule_t *schedule, const trv_panel_t *panel)
 {
     const trv_torus_t *torus = trv_schedule_torus(schedule);
-    int rc = TRV_OK, written = 0;
-    for (int stream = 0; stream < trv_schedule_streams(schedule) && !rc; stream++)
-        for (int rank = 0; rank < torus->ranks && !rc; rank++) {
-            rc = trv_schedule_step(schedule, rank, stream, k, step);
-            for (int i = 0; i < step->sends && !rc; i++) {
-                const trv_message_t *message = &step->send[i];
-                if (!is_drawn(torus, message))
-                    continue;
-                printf("%s[%d,%d,%d,%" PRIu64 ",\"", written++ ? "," : "", stream, rank, message->peer,
-                       trv_message_bytes(schedule, stream, message, ask->bytes));
-                put_route(schedule, stream, rank, message);
-                fputs("\"]", stdout);
-                if (++*messages > MESSAGES_MAX)
-                    rc = trv_fail(TRV_ERR_UNSUPPORTED,
-                                  "the schedule has more than 2^20 messages, too many to be drawn at once");
-            }
+    const int ports = 2 * torus->dims, links = torus->ranks * ports;
+    struct load {
+        int messages;
+        uint64_t bytes;
+    } *load = calloc((size_t)links, sizeof *load);
+    const char *comma = "";
+    if (!load)
+        return trv_fail_memory();
+    for (int i = 0; i < panel->segments; i++) {
+        const trv_segment_t *segment = &panel->segment[i];
+        const trv_arrow_t *arrow = &panel->arrow[segment->arrow];
+        for (int hop = 0; hop < segment->hops; hop++) {
+            const int rank = trv_torus_shift(torus, segment->from, segment->dimension, segment->sign * hop);
+            struct load *at = &load[rank * ports + trv_port(segment->dimension, segment->sign)];
+            at->messages++;
+            at->bytes += trv_units_bytes(schedule, arrow->stream, arrow->units, ask->bytes);
         }
+    }
+    for (int i = 0; i < links; i++)
+        if (load[i].messages) {
+            printf("%s[%d,%d,%d,%" PRIu64 "]", comma, i / ports, i % ports, load[i].messages, load[i].bytes);
+            comma = ",";
+        }
+    free(load);
+    return TRV_OK;
+}
+
+/* Writes a step. Many messages are drawn for one rank at a time, so only the messages of a rank are on different
+ * tracks. */
+static int put_step(const explore_ask_t *ask, const trv_schedule_t *schedule, const trv_layout_t *layout, int k,
+                    int *messages)
+{
+    trv_panel_t panel;
+    int rc = trv_panel_create(&panel, schedule, k, -1, -1), written = 0;
+    if (rc)
+        return rc;
+    const bool together = panel.arrows <= TOGETHER_MAX;
+    *messages += panel.arrows;
+    if (*messages > MESSAGES_MAX)
+        rc = trv_fail(TRV_ERR_UNSUPPORTED, "the schedule has more than 2^20 messages, too many to be drawn at once");
+    printf("{\"together\": %s, \"loads\": [", truth(together));
+    if (!rc)
+        rc = put_loads(ask, schedule, &panel);
+    fputs("], \"messages\": [", stdout);
+    if (!rc && together)
+        rc = trv_panel_assign_tracks(&panel, ask->torus);
+    if (!rc && together)
+        put_panel(ask, schedule, *layout, &panel, "");
+    trv_panel_clear(&panel);
+    for (int rank = 0; rank < ask->torus->ranks && !together && !rc; rank++) {
+        rc = trv_panel_create(&panel, schedule, k, rank, -1);
+        if (!rc)
+            rc = trv_panel_assign_tracks(&panel, ask->torus);
+        if (!rc)
+            written += put_panel(ask, schedule, *layout, &panel, written ? "," : "");
+        trv_panel_clear(&panel);
+    }
+    fputs("]}", stdout);
     return rc;
 }
 
 static int put_messages(const explore_ask_t *ask, const trv_schedule_t *schedule)
 {
-    const int steps = trv_schedule_steps(schedule), ranks = trv_schedule_torus(schedule)->ranks;
-    trv_step_t step = TRV_STEP_INIT;
-    int64_t messages = 0;
-    int rc = TRV_OK;
-    if (ranks > RANKS_MAX)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "%d ranks are too many to draw messages: at most %d ranks are drawn",
-                        ranks, RANKS_MAX);
+    const int steps = trv_schedule_steps(schedule);
+    trv_picture_t network;
+    trv_layout_t layout;
+    int messages = 0, rc = explore_lay_out(ask, &network, &layout);
+    if (rc == TRV_ERR_UNSUPPORTED) /* the page shows the schedule as text */
+        return TRV_OK;
     fputs(",\n\"message\": [", stdout);
     for (int k = 0; k < steps && !rc; k++) {
-        fputs(k ? ",\n [" : "\n [", stdout);
+        fputs(k ? ",\n " : "\n ", stdout);
         if (ask->step == -1 || ask->step == k)
-            rc = put_step(ask, schedule, k, &step, &messages);
-        putchar(']');
+            rc = put_step(ask, schedule, &layout, k, &messages);
+        else
+            fputs("null", stdout);
     }
     putchar(']');
-    trv_step_clear(&step);
+    trv_picture_clear(&network);
     return rc;
 }
 

@@ -1,10 +1,11 @@
 /*
- * The command line of `picture` and `timeline`: a torus or a schedule's file, an algorithm, a size and the network,
- * with the option names of `plan` and `simulate`.
+ * The command line of `layout`, `picture` and `timeline`: a torus or a schedule's file, an algorithm, a size and the
+ * network, with the option names of `plan` and `simulate`.
  */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <trivance/network.h>
 #include <trivance/planner.h>
@@ -16,7 +17,7 @@
 #include "cli/shared/input.h"
 #include "cli/shared/tool.h"
 
-enum { OPTION_STEP = CLI_NO_LETTER, OPTION_STREAM, OPTION_RANK, OPTION_NODES, OPTION_ROOT };
+enum { OPTION_STEP = CLI_NO_LETTER, OPTION_STREAM, OPTION_RANK, OPTION_NODES, OPTION_ROOT, OPTION_FORM };
 
 static const cli_option_t option[] =
     {{"algorithm", 'a', "A", "a name, a family or planned (default)", NULL},
@@ -25,6 +26,7 @@ static const cli_option_t option[] =
      {"bytes", 'b', "M", "size of the vector (default 64K, or that of the file)", NULL},
      {"schedule", 's', "FILE", "a schedule in the format trivance-schedule-1 instead; its claims are not verified",
       NULL},
+     {"form", OPTION_FORM, "F", "the form of the drawing: ring, row, grid or iso (default: by the torus)", NULL},
      {"nodes", OPTION_NODES, "LIST", "the fastest plan for a job on these nodes only (0-9,16)", NULL},
      {"step", OPTION_STEP, "K", "the messages of this step only; -1: of all; -2 (default): of none", NULL},
      {"stream", OPTION_STREAM, "S", "the stream whose contributions are written", NULL},
@@ -33,7 +35,7 @@ static const cli_option_t option[] =
      CLI_OPTIONS_END};
 
 static const cli_command_t explore_command = {
-    .name = "picture", /* or "timeline" */
+    .name = "picture", /* or "layout", or "timeline" */
     .summary = "data for the explorer's drawings",
     .usage = "TORUS [OPTIONS]\n--schedule=FILE [OPTIONS]",
     .about = "Data with which the explorer draws a schedule and its simulation, as JSON.",
@@ -42,6 +44,14 @@ static const cli_command_t explore_command = {
     .repeated = CLI_NETWORK_REPEATED,
     .examples = "trivance plan 9\n",
 };
+
+static int read_form(const char *text, int *form)
+{
+    for (*form = 0; *form < TRV_FORMS; ++*form)
+        if (strcmp(text, trv_form_word[*form]) == 0)
+            return TRV_OK;
+    return trv_fail(TRV_ERR_ARGUMENT, "--form: expected ring, row, grid or iso");
+}
 
 static int read_option(void *context, int key)
 {
@@ -54,6 +64,7 @@ static int read_option(void *context, int key)
     case 'b': return trv_parse_vector(optarg, &ask->bytes);
     case 's': ask->schedule = optarg; return TRV_OK;
     case OPTION_ROOT: return cli_parse_root(optarg, &ask->root);
+    case OPTION_FORM: return read_form(optarg, &ask->form);
     case OPTION_NODES: ask->node_list = optarg; return TRV_OK;
     case OPTION_STEP: return trv_parse_int(optarg, "--step", -2, 1 << 30, &ask->step);
     case OPTION_STREAM: return trv_parse_int(optarg, "--stream", 0, 1 << 10, &ask->stream);
@@ -68,6 +79,7 @@ static int read_file(explore_ask_t *ask, trv_schedule_t **schedule)
     if (rc)
         return rc;
     *schedule = file.schedule;
+    ask->torus = trv_schedule_torus(file.schedule);
     ask->has_blocks = file.has_blocks;
     ask->bytes = ask->bytes ? ask->bytes : file.vector_bytes;
     return cli_network_finish_file(&ask->network, &file);
@@ -107,16 +119,19 @@ static int make_on_nodes(explore_ask_t *ask, const trv_torus_t *torus, const trv
 
 static int make(explore_ask_t *ask, const cli_tori_t *tori, trv_schedule_t **schedule)
 {
+    const bool bare = strcmp(ask->command, "layout") == 0; /* no schedule */
     if (ask->schedule)
         return read_file(ask, schedule);
     if (tori->count != 1)
         return trv_fail(TRV_ERR_ARGUMENT, "there are %d tori: expected one, for example 9 or 4x4x4", tori->count);
     if (!ask->selection.single)
         return trv_fail(TRV_ERR_ARGUMENT, "there are several algorithms: expected one, for example trivance-b");
+    ask->torus = &tori->torus[0];
     ask->bytes = ask->bytes ? ask->bytes : 64 << 10;
     int rc = cli_network_finish(&ask->network, &tori->torus[0]);
-    if (rc && !(rc == TRV_ERR_UNSUPPORTED && ask->node_list)) /* nodes may be planned where a row is cut in two */
-        return rc;
+    if (bare ||
+        (rc && !(rc == TRV_ERR_UNSUPPORTED && ask->node_list))) /* nodes may be planned where a row is cut in two */
+        return bare && rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
     trv_simulate_options_t planned = ask->network.options; /* plan with one queue per link, like `plan` */
     cli_time_t time;
     planned.model = TRV_FIFO;
@@ -131,7 +146,7 @@ static int make(explore_ask_t *ask, const cli_tori_t *tori, trv_schedule_t **sch
 static int read_ask(explore_ask_t *ask, int argc, char **argv, trv_schedule_t **schedule)
 {
     static cli_tori_t tori;
-    *ask = (explore_ask_t){.command = argv[0], .step = -2, .rank = -2, .has_blocks = true};
+    *ask = (explore_ask_t){.command = argv[0], .form = -1, .step = -2, .rank = -2, .has_blocks = true};
     *schedule = NULL;
     cli_network_init(&ask->network);
     ask->network.options.model = TRV_FIFO;

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that the product formats and reads numbers independently of the locale, by the functions of base/number.h.
+"""Checks that the product, vendored files excepted, formats and reads numbers independently of the locale, by the
+functions of base/number.h.
 
 Usage: decimals.py SOURCES              exit status 1, with a line for each error
 """
@@ -40,7 +41,7 @@ def main():
     for top in FOLDERS:
         for folder, _, names in os.walk(os.path.join(sys.argv[1], top)):
             for file in (os.path.relpath(os.path.join(folder, name), sys.argv[1]) for name in names):
-                if file.endswith((".c", ".h", ".cpp", ".hpp")) and file != HOME:
+                if file.endswith((".c", ".h", ".cpp", ".hpp")) and file != HOME and "/vendor/" not in file:
                     files += 1
                     with open(os.path.join(sys.argv[1], file), encoding="utf-8") as text:
                         wrong += [f"{file}:{line}: depends on the locale, unlike the functions of base/number.h: {what}"

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Checks that all C and C++ files have the layout of .clang-format, and no line of more than 120 characters, which
+# Checks that all C and C++ files except vendored ones have the layout of .clang-format, and no line of more than 120 characters, which
 # clang-format allows in comments; with --fix applies the layout.
 # Usage: format.sh clang-format-14 [--fix]
 set -eu
 cd "$(dirname "$0")/.."
-files() { find src testbed explorer include python tests bench examples \( -name '*.[ch]' -o -name '*.[ch]pp' \) -print0; }
+files() { find src testbed explorer include python tests bench examples -name vendor -prune -o \( -name '*.[ch]' -o -name '*.[ch]pp' \) -print0; }
 case ${2-} in
 --fix) files | xargs -0 "$1" -i ;;
 "")

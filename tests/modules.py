@@ -26,9 +26,9 @@ OUTSIDE = ("testbed", "explorer")
 
 
 def walk(root):
-    """os.walk over the folders of all modules: those of src/ and those beside it."""
+    """os.walk over the folders of all modules, those of src/ and those beside it, without vendored files."""
     for top in [os.path.join(root, "src")] + [os.path.join(root, name) for name in OUTSIDE]:
-        yield from os.walk(top)
+        yield from (entry for entry in os.walk(top) if "/vendor/" not in entry[0] + "/")
 
 
 def path_of(root, file):

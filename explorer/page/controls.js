@@ -4,7 +4,7 @@
 import table from 'explorer:algorithms';
 import { byId, element, segment } from './dom.js';
 import { bytesText, portText, rateText, timeText } from './format.js';
-import { readTorus, torusText } from './geometry.js';
+import { readTorus, torusText } from './torus.js';
 import { algorithmsOf, COLLECTIVES, hasRoot, PRESETS, USUAL } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
@@ -107,7 +107,7 @@ export function makeControls(app) {
 /**
  * Draws a slider, and a button for ring or line, for each of the first dimensions.
  * @param {App} app
- * @param {import('./geometry.js').Torus | null} torus
+ * @param {import('./torus.js').Torus | null} torus
  */
 function drawDimensions(app, torus) {
   const box = byId('dimensions');

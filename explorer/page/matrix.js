@@ -55,7 +55,7 @@ export function drawMatrix(picture, step, selected) {
   }
   const what = picture.held.by_block ? 'blocks, shaded by the number of contributions' : 'contributions';
   const text = `A row per ${picture.nodes ? 'rank of the job' : 'rank'}, its ${what}. ${Math.round(100 * held / Math.max(1, wanted))} % after this step, ${countText(complete, 'rank')} of ${results} complete.`;
-  byId('matrix-text').textContent = text + (picture.streams.length > 1 ? ' Shown: stream 0; the other streams are its images.' : '');
+  byId('matrix-text').textContent = text + (picture.streams > 1 ? ' Shown: stream 0; the other streams are its images.' : '');
   canvas.setAttribute('aria-label', text);
 }
 
@@ -64,9 +64,21 @@ export function drawMatrix(picture, step, selected) {
  * @param {string} text
  * @param {number} i
  */
-export function digitAt(text, i) {
+function digitAt(text, i) {
   const code = text.charCodeAt(i);
   return code < 58 ? code - 48 : code - 87;
+}
+
+/**
+ * Returns the sum of the values of a row of a state.
+ * @param {string} text
+ * @param {number} row
+ * @param {number} columns
+ */
+export function sumOf(text, row, columns) {
+  let sum = 0;
+  for (let c = 0; c < columns; c++) sum += digitAt(text, row * columns + c);
+  return sum;
 }
 
 /**

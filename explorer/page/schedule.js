@@ -5,20 +5,22 @@
 import { showProblem, tip, toast } from './app.js';
 import { byId, element, prefersReducedMotion, segment } from './dom.js';
 import { bytesText, countText, portText } from './format.js';
-import { active, coordinates, layoutsOf, loadsOf, neighbour, rankAt, readMessage, readTorus } from './geometry.js';
-import { digitAt, drawMatrix } from './matrix.js';
-import { ARROWS_MAX, drawStage, findAt, legendOf, streamColour } from './stage.js';
-import { questionFor, scheduleOptions, titleOf, USUAL } from './state.js';
+import { drawMatrix, sumOf } from './matrix.js';
+import { drawStage, findAt, legendOf, linkKey, NO_STEP, streamColour } from './stage.js';
+import { linkOptions, questionFor, scheduleOptions, titleOf, USUAL } from './state.js';
+import { active, coordinates, rankAt, readTorus } from './torus.js';
 
 /** @typedef {import('./app.js').App} App */
-/** @typedef {import('./geometry.js').Message} Message */
+/** @typedef {import('./stage.js').Message} Message */
+/** @typedef {import('./stage.js').Network} Network */
+/** @typedef {import('./stage.js').Step} Step */
 
-const ALL_AT_ONCE = 300, HELD_MAX = 256, DRAWN_MAX = 4096, PACE_MS = 1300, SLOW_MS = 500;
+const ALL_AT_ONCE = 300, HELD_MAX = 256, PACE_MS = 1300, SLOW_MS = 500;
 
-/** @type {any} the core's picture of the current schedule */ let picture = null;
-/** @type {Message[][]} */ let messages = [];
-/** @type {ReturnType<typeof drawStage> | null} */ let drawn = null;
-let playing = 0, asked = '', moved = false, waiting = false, busiest = 0;
+/** @type {Network | null} the core's layout of the network */ let network = null;
+/** @type {any} the core's picture of the current schedule, on the network with the key `network` */ let picture = null;
+/** @type {Message[]} */ let shown = [];
+let playing = 0, laid = '', asked = '', moved = false, waiting = false, busiest = 0;
 
 /** @param {App} app */
 export function makeSchedule(app) {
@@ -37,19 +39,38 @@ export function makeSchedule(app) {
 }
 
 /**
- * Returns the torus of the file, or the torus of the state.
- * @param {App} app
+ * Converts a step of the core's picture.
+ * @param {any} step null: it was not asked for
+ * @returns {Step}
  */
-const torusOf = app => (app.file ? (picture ? { size: picture.size, lines: picture.lines, ranks: picture.ranks } : null) : readTorus(app.state.torus));
+const readStep = step => (!step ? NO_STEP : {
+  together: step.together,
+  messages: step.messages.map((/** @type {any[]} */ [stream, from, to, bytes, hops, route, path, head, width]) => ({ stream, from, to, bytes, hops, route, path, head, width })),
+  loads: new Map(step.loads.map((/** @type {number[]} */ [rank, port, count, bytes]) => [linkKey(rank, port), { count, bytes }])),
+});
+const stepNow = (/** @type {App} */ app) => picture?.steps_drawn[app.state.step] ?? NO_STEP;
+
+/** @param {Step} step @param {'count' | 'bytes'} what */
+const largestLoad = (step, what) => [...step.loads.values()].reduce((most, load) => Math.max(most, load[what]), 0);
 
 /** @param {App} app */
 function update(app) {
-  const { state } = app, shown = state.view === 'network' || state.view === 'schedule';
-  byId('stage').hidden = !shown;
-  const ranks = app.file?.verdict.ranks ?? readTorus(state.torus)?.ranks ?? 1;
-  const question = questionFor('picture', state, app.file, [...scheduleOptions(state, app.file),
-    ...(ranks <= ALL_AT_ONCE ? ['--step=-1'] : ranks <= DRAWN_MAX ? [`--step=${state.step}`] : []), ...(ranks <= HELD_MAX ? ['--rank=-1'] : [])]);
+  const { state } = app, isShown = state.view === 'network' || state.view === 'schedule';
+  byId('stage').hidden = !isShown;
+  const form = state.layout === 'auto' ? [] : [`--form=${state.layout}`], ranks = app.file?.verdict.ranks ?? readTorus(state.torus)?.ranks ?? 1;
+  const layout = questionFor('layout', state, app.file, [...form, ...linkOptions(state)]), key = app.keyOf(layout);
+  const question = questionFor('picture', state, app.file, [...form, ...scheduleOptions(state, app.file),
+    ranks <= ALL_AT_ONCE ? '--step=-1' : `--step=${state.step}`, ...(ranks <= HELD_MAX ? ['--rank=-1'] : [])]);
   const now = app.keyOf(question);
+  if (key !== laid) {
+    laid = key;
+    void app.ask('layout', layout).then(answer => {
+      if (laid !== key || !answer) return;
+      network = answer.code ? null : { ...JSON.parse(answer.out), key };
+      if (network) network.byPort = new Map(network.links.map(link => [linkKey(link[0], link[1]), link]));
+      app.draw();
+    });
+  }
   if (now !== asked) {
     asked = now;
     waiting = true;
@@ -64,18 +85,21 @@ function update(app) {
       }
       showProblem('picture', answer.code ? answer : null);
       picture = answer.code ? null : JSON.parse(answer.out);
-      const form = picture && { size: picture.size, lines: picture.lines, ranks: picture.ranks };
-      messages = picture ? (picture.message ?? []).map((/** @type {any} */ step) => step.map((/** @type {any} */ entry) => readMessage(form, entry))) : [];
-      busiest = picture?.costs.length ? picture.bytes * Math.max(...picture.costs.map((/** @type {any} */ cost) => cost.link)) : messages.reduce((most, step) => (step.length ? loadsOf(form, step).bytes.reduce((a, b) => Math.max(a, b), most) : most), 0);
-      if (picture && state.step > lastStep()) {
-        if (app.read) showProblem('step', `the address has step ${state.step}, expected 0 to ${lastStep()} of ${picture.name}`);
-        state.step = lastStep();
+      if (picture) {
+        picture.network = key;
+        picture.steps_drawn = (picture.message ?? []).map(readStep);
+        busiest = picture.costs.length ? picture.bytes * Math.max(...picture.costs.map((/** @type {any} */ cost) => cost.link))
+          : Math.max(0, ...picture.steps_drawn.map((/** @type {Step} */ step) => largestLoad(step, 'bytes')));
+        if (state.step > lastStep()) {
+          if (app.read) showProblem('step', `the address has step ${state.step}, expected 0 to ${lastStep()} of ${picture.name}`);
+          state.step = lastStep();
+        }
       }
       waiting = false;
       app.draw();
     });
   }
-  if (shown && (!waiting || state.view === 'network')) draw(app);
+  if (isShown && (!waiting || state.view === 'network')) draw(app);
 }
 
 /* ---- Steps -------------------------------------------------------------------------------------------------------- */
@@ -123,75 +147,43 @@ function play(app) {
 function shares(after) {
   const { held, ranks, nodes } = picture;
   if (!held) return null;
-  const text = held.state[Math.min(after, held.state.length - 1)], { columns } = held; // a single rank has no steps
-  const owned = Math.max(1, ...resultsOf(held).map(row => row / 35)); // of the rank with the largest result
+  const { columns, state } = held, text = state[Math.min(after, state.length - 1)], last = state[state.length - 1]; // a single rank has no steps
+  const owned = Math.max(35, ...Array.from({ length: last.length / columns }, (_, row) => sumOf(last, row, columns))); // of the rank with the largest result
   return Array.from({ length: ranks }, (_, rank) => {
-    let sum = 0;
     const row = nodes ? nodes.indexOf(rank) : rank;
-    for (let c = 0; c < columns && row >= 0; c++) sum += digitAt(text, row * columns + c);
-    return Math.min(1, sum / 35 / owned);
-  });
-}
-
-/**
- * Returns the sum of the final row of each rank.
- * @param {any} held
- */
-function resultsOf({ state, columns }) {
-  const last = state[state.length - 1];
-  return Array.from({ length: last.length / columns }, (_, row) => {
-    let sum = 0;
-    for (let c = 0; c < columns; c++) sum += digitAt(last, row * columns + c);
-    return sum;
-  });
-}
-
-/**
- * Returns the directed links that are slow or cut.
- * @param {App} app
- * @param {import('./geometry.js').Torus} torus
- */
-function marksOf(app, torus) {
-  if (app.file) return (picture?.links ?? []).map((/** @type {any} */ [rank, port, factor]) => ({ rank, port, factor: factor ?? Infinity }));
-  return app.state.links.flatMap(link => {
-    const other = link.rank < torus.ranks ? neighbour(torus, link.rank, link.port).rank : -1;
-    return link.factor === Infinity && !link.oneWay && other >= 0 ? [link, { rank: other, port: link.port ^ 1, factor: Infinity }] : [link];
+    return row < 0 ? 0 : Math.min(1, sumOf(text, row, columns) / owned);
   });
 }
 
 /** @param {App} app */
 function draw(app) {
-  const { state } = app, torus = torusOf(app), isSchedule = state.view === 'schedule';
-  const kinds = torus ? layoutsOf(torus) : [], kind = kinds.includes(state.layout) ? state.layout : kinds[0];
-  const good = Boolean(torus && kind && torus.ranks <= DRAWN_MAX);
-  byId('svg').toggleAttribute('hidden', !good);
-  byId('text').hidden = good || !torus || !picture;
-  byId('transport').hidden = !isSchedule || !good;
+  const { state } = app, isSchedule = state.view === 'schedule', torus = app.file ? network : readTorus(state.torus);
+  byId('svg').toggleAttribute('hidden', !network);
+  byId('text').hidden = Boolean(network) || !picture;
+  byId('transport').hidden = !isSchedule || !network;
   /** @type {Record<string, string>} */ const names = { ring: 'Circle', row: 'Row', grid: 'Grid', iso: 'Isometric' };
-  byId('layouts').hidden = kinds.length < 2 || !good;
-  segment(byId('layouts'), kinds.map(key => ({ key, text: names[key] })), kind ?? '', layout => app.set({ layout }));
+  byId('layouts').hidden = !network || network.forms.length < 2;
+  segment(byId('layouts'), (network?.forms ?? []).map(key => ({ key, text: names[key] })), network?.form ?? '', layout => app.set({ layout }));
   drawTitle(app, torus);
-  if (!good) {
+  if (!network) {
     byId('inspector').hidden = true;
     byId('description').textContent = '';
     byId('legend').replaceChildren();
-    if (torus && picture) showText(app, torus);
+    if (picture) showText(app);
     return;
   }
   showProblem('text', null);
   byId('inspector').hidden = false;
-  const fits = picture && picture.size.join() === torus?.size.join();
-  const list = isSchedule && fits ? messages[state.step] ?? [] : [];
+  const fits = picture?.network === network.key, step = isSchedule && fits ? stepNow(app) : NO_STEP;
   const share = isSchedule && fits ? shares(state.step + 1) : null;
-  const chosen = state.rank >= 0 && state.rank < /** @type {any} */ (torus).ranks ? state.rank : -1;
-  const rank = chosen < 0 && list.length > ARROWS_MAX ? middleRank(/** @type {any} */ (torus)) : chosen;
+  const chosen = state.rank >= 0 && state.rank < network.ranks ? state.rank : -1;
+  const rank = chosen < 0 && !step.together ? network.middle : chosen;
   const scene = {
-    torus: /** @type {any} */ (torus), kind, messages: list, marks: marksOf(app, /** @type {any} */ (torus)), rank,
-    fault: app.file?.verdict.fault_rank ?? -1, scale: busiest, nodes: fits && picture.nodes ? new Set(picture.nodes) : null,
+    network, step, rank, fault: app.file?.verdict.fault_rank ?? -1, scale: Math.max(busiest, largestLoad(step, 'bytes')), nodes: fits && picture.nodes ? new Set(picture.nodes) : null,
     fill: share ? (/** @type {number} */ one) => share[one] : null, play: isSchedule && !prefersReducedMotion() && moved,
   };
-  drawn = drawStage(byId('svg'), scene);
-  byId('legend').replaceChildren(...legendOf(scene, picture?.streams.length ?? 1));
+  shown = drawStage(byId('svg'), scene);
+  byId('legend').replaceChildren(...legendOf(scene, picture?.streams ?? 1));
   moved = false;
   const last = lastStep();
   byId('step').max = String(last);
@@ -200,12 +192,12 @@ function draw(app) {
   byId('step-text').textContent = !picture ? '' : picture.steps ? `step ${state.step} of 0–${last}` : 'no steps';
   byId('back').disabled = byId('first').disabled = state.step <= 0;
   byId('forward').disabled = state.step >= last;
-  describePicture(app, list, rank);
-  drawRank(app, list);
+  describePicture(app, step, rank);
+  drawRank(app, step.messages);
   drawMatrix(isSchedule && fits ? picture : null, state.step, state.rank);
 }
 
-/** @param {App} app @param {import('./geometry.js').Torus | null} torus */
+/** @param {App} app @param {import('./torus.js').Torus | null} torus */
 function drawTitle(app, torus) {
   const isSchedule = app.state.view === 'schedule';
   const badge = (/** @type {string} */ text, kind = '') => element('span', { class: `badge ${kind}` }, text);
@@ -222,7 +214,7 @@ function drawTitle(app, torus) {
   byId('badges').replaceChildren(...badges);
 }
 
-/** @param {import('./geometry.js').Torus} torus */
+/** @param {import('./torus.js').Torus} torus */
 function shapeText(torus) {
   const dims = active(torus), lines = dims.filter(d => (torus.lines >> d) & 1).length;
   const noun = dims.length <= 1 ? (lines ? 'Line' : 'Ring') : lines === 0 ? 'Torus' : lines === dims.length ? 'Mesh' : 'Network';
@@ -230,18 +222,12 @@ function shapeText(torus) {
 }
 
 /**
- * Returns the rank in the middle, whose messages cross the edges of the picture least often.
- * @param {import('./geometry.js').Torus} torus
- */
-const middleRank = torus => rankAt(torus, torus.size.map(n => n >> 1));
-
-/**
  * Describes the picture in words, beside it and for screen readers.
  * @param {App} app
- * @param {Message[]} list
+ * @param {Step} step
  * @param {number} rank whose arrows there are, or -1: all
  */
-function describePicture(app, list, rank) {
+function describePicture(app, step, rank) {
   const { state } = app;
   if (state.view === 'network') {
     byId('description').textContent = 'The first click on a link slows it to a quarter, the second cuts it, the third restores it. Arrow keys select a rank.';
@@ -251,27 +237,20 @@ function describePicture(app, list, rank) {
     byId('description').textContent = app.file.verdict.reason;
     return;
   }
-  if (!picture || !list.length) {
-    byId('description').textContent = '';
-    return;
-  }
-  const cost = picture.costs[state.step];
-  const hops = Math.max(...list.map(message => message.legs.reduce((sum, leg) => sum + leg.hops, 0)));
-  const most = /** @type {any} */ (drawn).loads.count.reduce((/** @type {number} */ a, /** @type {number} */ b) => Math.max(a, b), 0);
-  const largest = list.reduce((most, message) => Math.max(most, message.bytes), 0);
-  byId('description').textContent = `${countText(list.length, 'message')} of up to ${bytesText(largest)}, over up to ${countText(cost?.hops ?? hops, 'hop')}; ` +
-    `the busiest link carries ${countText(most, 'message')}, ${bytesText(/** @type {any} */ (drawn).largest)}.` +
-    (rank >= 0 && state.rank < 0 ? ` Arrows: the messages of rank ${rank} as an example.` : '');
+  const list = step.messages;
+  byId('description').textContent = !list.length ? ''
+    : `${countText(list.length, 'message')} of up to ${bytesText(Math.max(...list.map(message => message.bytes)))}, over up to ${countText(Math.max(...list.map(message => message.hops)), 'hop')}; `
+      + `the busiest link carries ${countText(largestLoad(step, 'count'), 'message')}, ${bytesText(largestLoad(step, 'bytes'))}.`
+      + (rank >= 0 && state.rank < 0 ? ` Arrows: the messages of rank ${rank} as an example.` : '');
 }
 
 /**
  * Shows the tool's drawing as text where there is no picture.
  * @param {App} app
- * @param {import('./geometry.js').Torus} torus
  */
-function showText(app, torus) {
+function showText(app) {
   const question = questionFor('plan', app.state, app.file, scheduleOptions(app.state, app.file));
-  if (torus.ranks > 1 << 20) {
+  if (picture.ranks > 1 << 20) {
     byId('text').textContent = `${countText(picture.ranks, 'rank')}, ${countText(picture.steps, 'step')}, ${countText(picture.messages, 'message')}`;
     return;
   }
@@ -286,12 +265,11 @@ function showText(app, torus) {
 
 /** @param {App} app @param {Message[]} list */
 function drawRank(app, list) {
-  const { state } = app, torus = /** @type {import('./geometry.js').Torus} */ (torusOf(app)), { rank } = state, box = byId('rank-body');
+  const { state } = app, torus = /** @type {Network} */ (network), { rank } = state, box = byId('rank-body');
   if (rank < 0 || rank >= torus.ranks) {
     byId('rank-title').textContent = 'The network';
-    const links = Array.from({ length: torus.ranks * 2 * torus.size.length }, (_, i) => neighbour(torus, Math.floor(i / (2 * torus.size.length)), i % (2 * torus.size.length)).rank >= 0).filter(Boolean).length;
     const diameter = torus.size.reduce((sum, n, d) => sum + ((torus.lines >> d) & 1 ? n - 1 : Math.floor(n / 2)), 0);
-    const facts = [['Ranks', torus.ranks.toLocaleString('en')], ...(picture?.nodes ? [['Nodes of the job', String(picture.nodes.length)]] : []), ['Directed links', links.toLocaleString('en')], ['Diameter', countText(diameter, 'hop')]];
+    const facts = [['Ranks', torus.ranks.toLocaleString('en')], ...(picture?.nodes ? [['Nodes of the job', String(picture.nodes.length)]] : []), ['Directed links', torus.links.length.toLocaleString('en')], ['Diameter', countText(diameter, 'hop')]];
     if (state.view === 'schedule' && picture && !app.file)
       facts.push(['Messages', picture.messages.toLocaleString('en')], // the next three are those of a whole torus
         ...(picture.nodes || picture.collective !== 'allreduce' ? [] : [['Steps / log₃ n', picture.lambda.toFixed(2)], ['Sent per rank / 2m', picture.delta.toFixed(3)], ['Theta', picture.theta.toFixed(3)]]),
@@ -303,14 +281,14 @@ function drawRank(app, list) {
   byId('rank-title').replaceChildren(`Rank ${rank}`, torus.size.length > 1 ? ` at ${coordinates(torus, rank).join(', ')} ` : ' ',
     element('button', { type: 'button', class: 'quiet', onclick: () => app.set({ rank: -1 }) }, 'all ranks'));
   if (state.view === 'network') {
-    box.replaceChildren(linkTable(app, torus, rank));
+    box.replaceChildren(linkTable(app, rank));
     return;
   }
   const sends = list.filter(message => message.from === rank), receives = list.filter(message => message.to === rank);
   const row = (/** @type {Message} */ message, out = true) => element('tr', {},
     element('td', {}, element('span', { class: 'key', style: `margin-left:0;background:${streamColour(message.stream)}` }), out ? 'to' : 'from', ' ', String(out ? message.to : message.from)),
-    element('td', {}, message.legs.map(leg => `${portText(leg.port)}${leg.hops > 1 ? `·${leg.hops}` : ''}`).join(' ')), element('td', { class: 'n' }, bytesText(message.bytes)));
-  const ports = new Set(sends.map(message => message.legs[0]?.port)).size;
+    element('td', {}, message.route), element('td', { class: 'n' }, bytesText(message.bytes)));
+  const ports = new Set(sends.map(message => message.route.slice(0, 2))).size;
   const all = 2 * active(torus).length;
   box.replaceChildren(element('p', { class: 'hint' }, `${countText(ports, 'port')} of ${all} used in this step`),
     element('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Messages of rank ${rank}` }, element('table', {},
@@ -320,37 +298,36 @@ function drawRank(app, list) {
 
 const STATES = [{ key: '1', text: 'full speed' }, { key: '4', text: '4× slow' }, { key: '10', text: '10× slow' }, { key: 'Infinity', text: 'cut' }];
 
-/** @param {App} app @param {import('./geometry.js').Torus} torus @param {number} rank */
-function linkTable(app, torus, rank) {
-  const rows = [];
-  for (let port = 0; port < 2 * torus.size.length; port++) {
-    const to = neighbour(torus, rank, port).rank;
-    if (to < 0) continue;
-    const factor = linkAt(app, torus, rank, port)?.factor ?? 1;
-    rows.push(element('tr', {}, element('td', {}, portText(port)), element('td', {}, `rank ${to}`),
+/** @param {App} app @param {number} rank */
+function linkTable(app, rank) {
+  const rows = /** @type {Network} */ (network).links.filter(link => link[0] === rank).map(([, port, to]) => {
+    const factor = linkAt(app, rank, port)?.factor ?? 1;
+    return element('tr', {}, element('td', {}, portText(port)), element('td', {}, `rank ${to}`),
       element('td', { class: 'n' }, element('select', { class: 'mini', disabled: Boolean(app.file), 'aria-label': `Link ${rank}:${portText(port)}`,
-        onchange: (/** @type {any} */ event) => setLink(app, torus, rank, port, Number(event.target.value)) },
-      ...STATES.map(({ key, text }) => element('option', { value: key, selected: String(factor) === key }, text))))));
-  }
+        onchange: (/** @type {any} */ event) => setLink(app, rank, port, Number(event.target.value)) },
+      ...STATES.map(({ key, text }) => element('option', { value: key, selected: String(factor) === key }, text)))));
+  });
   return element('table', {}, element('thead', {}, element('tr', {}, element('th', {}, 'Port'), element('th', {}, 'To'), element('th', { class: 'n' }, 'Link'))), element('tbody', {}, ...rows));
 }
+
+/** @param {number} rank @param {number} port */
+const neighbour = (rank, port) => network?.byPort.get(linkKey(rank, port))?.[2] ?? -1;
 
 /**
  * Returns the entry of a link. A cut link may be entered from its other end.
  * @param {App} app
- * @param {import('./geometry.js').Torus} torus
  * @param {number} rank
  * @param {number} port
  */
-function linkAt(app, torus, rank, port) {
-  const other = neighbour(torus, rank, port).rank;
+function linkAt(app, rank, port) {
+  const other = neighbour(rank, port);
   return app.state.links.find(link => (link.rank === rank && link.port === port) || (link.factor === Infinity && !link.oneWay && link.rank === other && link.port === (port ^ 1)));
 }
 
-/** @param {App} app @param {import('./geometry.js').Torus} torus @param {number} rank @param {number} port @param {number} factor */
-function setLink(app, torus, rank, port, factor) {
+/** @param {App} app @param {number} rank @param {number} port @param {number} factor */
+function setLink(app, rank, port, factor) {
   if (app.file) return;
-  const entry = linkAt(app, torus, rank, port), other = neighbour(torus, rank, port).rank;
+  const entry = linkAt(app, rank, port), other = neighbour(rank, port);
   const links = app.state.links.filter(link => link !== entry && !(factor === Infinity && link.rank === other && link.port === (port ^ 1)));
   if (factor > 1) links.push({ rank, port, factor });
   app.set({ links });
@@ -361,35 +338,30 @@ function setLink(app, torus, rank, port, factor) {
 
 /** @param {MouseEvent} event */
 function under(event) {
-  if (!drawn) return null;
-  const svg = byId('svg'), matrix = svg.getScreenCTM();
-  if (!matrix) return null;
-  const point = new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix.inverse());
-  return findAt(drawn.layout, point);
+  const matrix = byId('svg').getScreenCTM();
+  return matrix && network && findAt(network, new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix.inverse()));
 }
 
 /** @param {App} app @param {{rank: number, port: number}} found */
-function describe(app, found) {
-  const torus = /** @type {import('./geometry.js').Torus} */ (torusOf(app)), { rank, port } = found;
+function describe(app, { rank, port }) {
+  const torus = /** @type {Network} */ (network), step = app.state.view === 'schedule' && picture?.network === torus.key ? stepNow(app) : NO_STEP;
   if (port < 0) {
     const at = torus.size.length > 1 ? ` at ${coordinates(torus, rank).join(', ')}` : '';
-    const list = app.state.view === 'schedule' ? messages[app.state.step] ?? [] : [];
-    const sends = list.filter(message => message.from === rank), receives = list.filter(message => message.to === rank);
+    const sends = step.messages.filter((/** @type {Message} */ message) => message.from === rank), receives = step.messages.filter((/** @type {Message} */ message) => message.to === rank);
     const name = (/** @type {Message[]} */ some, /** @type {'from' | 'to'} */ end) => some.slice(0, 6).map(message => message[end]).join(', ') + (some.length > 6 ? ' …' : '');
     return `Rank ${rank}${at}` + (sends.length ? `\nsends to ${name(sends, 'to')}` : '') + (receives.length ? `\nreceives from ${name(receives, 'from')}` : '');
   }
-  const link = rank * 2 * torus.size.length + port, loads = drawn?.loads, entry = linkAt(app, torus, rank, port);
-  return `Link ${rank}:${portText(port)} to rank ${neighbour(torus, rank, port).rank}` +
+  const load = step.loads.get(linkKey(rank, port)), entry = linkAt(app, rank, port);
+  return `Link ${rank}:${portText(port)} to rank ${neighbour(rank, port)}` +
     (entry ? `\n${entry.factor === Infinity ? 'cut' : `${entry.factor} times as slow`}` : '') +
-    (loads?.count[link] ? `\n${countText(loads.count[link], 'message')}, ${bytesText(loads.bytes[link])}` : '');
+    (load ? `\n${countText(load.count, 'message')}, ${bytesText(load.bytes)}` : '');
 }
 
 /** @param {App} app @param {PointerEvent} event */
 function hover(app, event) {
-  const at = event.target instanceof Element ? event.target.getAttribute('data-message') : null, message = at === null ? null : drawn?.shown[Number(at)];
+  const at = event.target instanceof Element ? event.target.getAttribute('data-message') : null, message = at === null ? null : shown[Number(at)];
   if (message) {
-    const route = message.legs.map(leg => `${portText(leg.port)}${leg.hops > 1 ? `·${leg.hops}` : ''}`).join(' ');
-    tip({ x: event.clientX, y: event.clientY }, `From rank ${message.from} to rank ${message.to}\n${bytesText(message.bytes)} by ${route}, stream ${message.stream}`);
+    tip({ x: event.clientX, y: event.clientY }, `From rank ${message.from} to rank ${message.to}\n${bytesText(message.bytes)} by ${message.route}, stream ${message.stream}`);
     return;
   }
   const found = under(event);
@@ -398,13 +370,13 @@ function hover(app, event) {
 
 /** @param {App} app @param {MouseEvent} event */
 function click(app, event) {
-  const found = under(event), torus = torusOf(app);
-  if (!found || !torus) return;
+  const found = under(event);
+  if (!found) return;
   if (found.port < 0) {
     app.set({ rank: app.state.rank === found.rank ? -1 : found.rank });
   } else if (app.state.view === 'network') {
-    const factor = linkAt(app, torus, found.rank, found.port)?.factor ?? 1;
-    setLink(app, torus, found.rank, found.port, factor === 1 ? 4 : factor === Infinity ? 1 : Infinity);
+    const factor = linkAt(app, found.rank, found.port)?.factor ?? 1;
+    setLink(app, found.rank, found.port, factor === 1 ? 4 : factor === Infinity ? 1 : Infinity);
   }
 }
 
@@ -414,7 +386,7 @@ function click(app, event) {
  * @param {KeyboardEvent} event
  */
 function key(app, event) {
-  const torus = torusOf(app);
+  const torus = network;
   if (!torus || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === ',' || event.key === '.') {
     go(app, app.state.step + (event.key === '.' ? 1 : -1));

@@ -28,7 +28,7 @@ async function copy(text, confirmation) {
   toast(copied ? confirmation : 'The browser does not allow the page to copy; select the text and copy it');
 }
 
-const DRAWN = ['fill', 'stroke', 'stroke-width', 'stroke-linecap', 'stroke-linejoin', 'opacity', 'text-anchor', 'font-size', 'font-weight'];
+const DRAWN = ['fill', 'stroke', 'stroke-width', 'stroke-linecap', 'stroke-linejoin', 'opacity', 'text-anchor', 'font-size', 'font-weight', 'paint-order'];
 
 /**
  * Converts a computed colour to a form that all programs support.
@@ -50,11 +50,11 @@ function pictureAsSvg() {
     const kept = ['d', 'cx', 'cy', 'r', 'x', 'y', 'rx', 'width', 'height'].map(name => [name, shown.getAttribute(name)]);
     for (const { name } of [...shapes[i].attributes]) shapes[i].removeAttribute(name);
     for (const [name, value] of kept) if (name && value !== null) shapes[i].setAttribute(name, value);
-    for (const name of DRAWN.filter(one => shown.localName === 'text' || !/^(text|font)/.test(one))) {
+    for (const name of DRAWN.filter(one => shown.localName === 'text' || !/^(text|font|paint)/.test(one))) {
       const value = name === 'opacity' ? String(opacity) : plainColour(style.getPropertyValue(name));
       if (!(name === 'opacity' && value === '1') && !(/^stroke-/.test(name) && style.stroke === 'none')) shapes[i].setAttribute(name, value.replace(/px$/, ''));
     }
-    if (shown.localName === 'text') shapes[i].setAttribute('dy', '.35em');
+    if (shown.classList.contains('number')) shapes[i].setAttribute('dy', '.35em');
   });
   for (const group of copied.querySelectorAll('g')) for (const { name } of [...group.attributes]) group.removeAttribute(name);
   for (const { name } of [...copied.attributes]) if (name !== 'viewBox') copied.removeAttribute(name);

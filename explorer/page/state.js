@@ -7,7 +7,7 @@ import tofuD from 'explorer:tofu-d';
 import collectives from 'explorer:collectives';
 import networkParameters from 'explorer:parameters';
 import { bytesArgument, parseBytes, portText, rateArgument, timeArgument } from './format.js';
-import { readTorus } from './geometry.js';
+import { readTorus } from './torus.js';
 
 /** @typedef {import('./schedule.js').UserFile} UserFile */
 /** @typedef {{rank: number, port: number, factor: number, oneWay?: boolean}} Slow factor Infinity: the link is cut, both ways or one way */
@@ -239,10 +239,8 @@ export function networkOptions(state) {
 }
 
 /** @param {State} state */
-function linkOptions(state) {
-  return state.links.map(link => link.factor === Infinity ? `--cut=${link.rank}:${portText(link.port)}${link.oneWay ? ':one-way' : ''}`
+export const linkOptions = state => state.links.map(link => link.factor === Infinity ? `--cut=${link.rank}:${portText(link.port)}${link.oneWay ? ':one-way' : ''}`
     : `--slow-link=${link.rank}:${portText(link.port)}:${link.factor}x`);
-}
 
 /**
  * Returns the collective as options, without default values.

@@ -37,6 +37,13 @@ static int add_arrow(trv_panel_t *panel, int64_t *capacity, const trv_arrow_t *a
     return TRV_OK;
 }
 
+/* Messages of a file that is not verified may name peers and ports that do not exist. */
+static bool exists(const trv_schedule_t *schedule, const trv_message_t *message)
+{
+    const trv_torus_t *torus = trv_schedule_torus(schedule);
+    return message->peer >= 0 && message->peer < torus->ranks && message->port >= 0 && message->port < 2 * torus->dims;
+}
+
 static int collect_arrows(const trv_schedule_t *schedule, int step, int only_rank, int only_stream, trv_panel_t *panel)
 {
     trv_step_t out = TRV_STEP_INIT;
@@ -48,6 +55,8 @@ static int collect_arrows(const trv_schedule_t *schedule, int step, int only_ran
                 continue;
             rc = trv_schedule_step(schedule, rank, stream, step, &out);
             for (int i = 0; i < out.sends && !rc; i++) {
+                if (!exists(schedule, &out.send[i]))
+                    continue;
                 int64_t units = trv_message_units(schedule, &out.send[i]);
                 trv_arrow_t arrow = {rank, out.send[i].peer, stream, out.send[i].port, units};
                 rc = add_arrow(panel, &capacity, &arrow);
@@ -96,6 +105,16 @@ static int cut_route(const trv_schedule_t *schedule, const trv_panel_t *panel, i
     return count;
 }
 
+static int cut_routes(const trv_schedule_t *schedule, trv_panel_t *panel)
+{
+    panel->segment = malloc(((size_t)panel->arrows * TRV_DIMS_MAX + 1) * sizeof *panel->segment);
+    if (!panel->segment)
+        return trv_fail_memory();
+    for (int i = 0; i < panel->arrows; i++)
+        panel->segments += cut_route(schedule, panel, i, panel->segment + panel->segments);
+    return TRV_OK;
+}
+
 /* The occupied links of each track, identified by the rank at the link's lower end, dimension and direction. */
 typedef struct tracks {
     const trv_torus_t *torus;
@@ -137,16 +156,10 @@ static int assign_track(tracks_t *tracks, trv_segment_t *segment)
     return TRV_OK;
 }
 
-static int assign_tracks(const trv_schedule_t *schedule, trv_panel_t *panel)
+int trv_panel_assign_tracks(trv_panel_t *panel, const trv_torus_t *torus)
 {
-    const trv_torus_t *torus = trv_schedule_torus(schedule);
     tracks_t tracks = {.torus = torus, .links = (size_t)torus->ranks * (size_t)torus->dims * 2};
     int rc = TRV_OK;
-    panel->segment = malloc(((size_t)panel->arrows * TRV_DIMS_MAX + 1) * sizeof *panel->segment);
-    if (!panel->segment)
-        return trv_fail_memory();
-    for (int i = 0; i < panel->arrows; i++)
-        panel->segments += cut_route(schedule, panel, i, panel->segment + panel->segments);
     for (int i = 0; i < panel->segments && !rc; i++) {
         trv_segment_t *segment = &panel->segment[i];
         int *tracks_max = &panel->tracks[segment->dimension][segment->sign < 0];
@@ -165,7 +178,7 @@ bool trv_mark_is_broken(const trv_mark_t *mark) { return isinf(mark->factor[0]) 
 
 int trv_mark_neighbour(const trv_picture_t *picture, const trv_mark_t *mark)
 {
-    return trv_torus_shift(trv_schedule_torus(picture->schedule), mark->rank, mark->dimension, 1);
+    return trv_torus_shift(picture->torus, mark->rank, mark->dimension, 1);
 }
 
 bool trv_mark_goes_round(const trv_picture_t *picture, const trv_mark_t *mark)
@@ -195,7 +208,7 @@ char *trv_mark_describe(const trv_mark_t *mark, char text[TRV_MARK_TEXT_MAX])
 static void add_link(trv_picture_t *picture, const trv_slow_link_t *link)
 {
     const int d = trv_port_dimension(link->port), sign = trv_port_sign(link->port);
-    const int low = sign > 0 ? link->rank : trv_torus_shift(trv_schedule_torus(picture->schedule), link->rank, d, -1);
+    const int low = sign > 0 ? link->rank : trv_torus_shift(picture->torus, link->rank, d, -1);
     int i = 0;
     while (i < picture->marks && (picture->mark[i].rank != low || picture->mark[i].dimension != d))
         i++;
@@ -204,8 +217,9 @@ static void add_link(trv_picture_t *picture, const trv_slow_link_t *link)
     picture->mark[i].factor[sign < 0] = link->factor;
 }
 
-static int mark_links(trv_picture_t *picture, const trv_network_t *network)
+int trv_picture_mark(trv_picture_t *picture, const trv_torus_t *torus, const trv_network_t *network)
 {
+    picture->torus = torus;
     if (!network || network->slow_links == 0)
         return TRV_OK;
     picture->mark = malloc((size_t)network->slow_links * sizeof *picture->mark);
@@ -223,7 +237,18 @@ static int mark_links(trv_picture_t *picture, const trv_network_t *network)
 
 /* ---- Panels ------------------------------------------------------------------------------------------------------ */
 
-static void clear_panel(trv_panel_t *panel)
+int trv_panel_create(trv_panel_t *panel, const trv_schedule_t *schedule, int step, int rank, int stream)
+{
+    *panel = (trv_panel_t){.first_step = step, .last_step = step};
+    int rc = collect_arrows(schedule, step, rank, stream, panel);
+    if (!rc)
+        rc = cut_routes(schedule, panel);
+    if (rc)
+        trv_panel_clear(panel);
+    return rc;
+}
+
+void trv_panel_clear(trv_panel_t *panel)
 {
     free(panel->arrow);
     free(panel->segment);
@@ -232,7 +257,7 @@ static void clear_panel(trv_panel_t *panel)
 void trv_picture_clear(trv_picture_t *picture)
 {
     for (int i = 0; i < picture->panels; i++)
-        clear_panel(&picture->panel[i]);
+        trv_panel_clear(&picture->panel[i]);
     free(picture->panel);
     free(picture->mark);
     *picture = (trv_picture_t){0};
@@ -243,7 +268,7 @@ int trv_picture_create(trv_picture_t *picture, const trv_schedule_t *schedule, c
 {
     int steps = trv_schedule_steps(schedule);
     *picture = (trv_picture_t){.schedule = schedule, .panel = calloc((size_t)steps + 1, sizeof(trv_panel_t))};
-    int rc = picture->panel ? mark_links(picture, network) : trv_fail_memory();
+    int rc = picture->panel ? trv_picture_mark(picture, trv_schedule_torus(schedule), network) : trv_fail_memory();
     for (int step = 0; step < steps && !rc; step++) {
         trv_panel_t panel = {.first_step = step, .last_step = step, .messages = cost->step[step].messages};
         trv_panel_t *previous = picture->panels ? &picture->panel[picture->panels - 1] : NULL;
@@ -252,13 +277,16 @@ int trv_picture_create(trv_picture_t *picture, const trv_schedule_t *schedule, c
             previous->last_step = step;
             previous->units_min = panel.units_min < previous->units_min ? panel.units_min : previous->units_min;
             previous->units_max = panel.units_max > previous->units_max ? panel.units_max : previous->units_max;
-            clear_panel(&panel);
+            trv_panel_clear(&panel);
         } else {
             picture->panel[picture->panels++] = panel;
         }
     }
-    for (int i = 0; i < picture->panels && !rc; i++)
-        rc = assign_tracks(schedule, &picture->panel[i]);
+    for (int i = 0; i < picture->panels && !rc; i++) {
+        rc = cut_routes(schedule, &picture->panel[i]);
+        if (!rc)
+            rc = trv_panel_assign_tracks(&picture->panel[i], picture->torus);
+    }
     if (rc)
         trv_picture_clear(picture);
     return rc;
@@ -283,7 +311,7 @@ void trv_panel_describe(const trv_picture_t *picture, const trv_panel_t *panel, 
     if (hops_max == 0)
         return;
     int used = 0;
-    if (!several && trv_torus_active(trv_schedule_torus(picture->schedule), active) > 1)
+    if (!several && trv_torus_active(picture->torus, active) > 1)
         used = snprintf(text, (size_t)text_size, "dimension %d, ", dimension);
     if (hops_min == hops_max)
         snprintf(text + used, (size_t)(text_size - used), "distance %d", hops_max);

@@ -47,6 +47,7 @@ typedef struct trv_mark {
 } trv_mark_t;
 
 typedef struct trv_picture {
+    const trv_torus_t *torus;
     const trv_schedule_t *schedule;
     int panels, marks;
     trv_panel_t *panel;
@@ -59,6 +60,13 @@ typedef struct trv_picture {
 int trv_picture_create(trv_picture_t *picture, const trv_schedule_t *schedule, const trv_network_t *network,
                        const trv_cost_t *cost, int rank, int stream);
 void trv_picture_clear(trv_picture_t *picture);
+
+/* The parts of a picture: the marks alone, of a picture that is {0} and has no schedule; the panel of one step, without
+ * `messages`; and the tracks of its segments. */
+int trv_picture_mark(trv_picture_t *picture, const trv_torus_t *torus, const trv_network_t *network);
+int trv_panel_create(trv_panel_t *panel, const trv_schedule_t *schedule, int step, int rank, int stream);
+int trv_panel_assign_tracks(trv_panel_t *panel, const trv_torus_t *torus);
+void trv_panel_clear(trv_panel_t *panel);
 
 /* The rank in the middle, whose messages cross the edges of a picture least often. */
 int trv_middle_rank(const trv_torus_t *torus);

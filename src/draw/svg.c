@@ -4,8 +4,6 @@
 #include "base/number.h"
 #include "draw/svg.h"
 
-#include <math.h>
-
 #define CROSS 2.6 /* from its middle to the sides */
 
 const char *trv_svg_colour(int stream)
@@ -21,15 +19,11 @@ void trv_svg_line(FILE *out, double x0, double y0, double x1, double y1, const c
                 colour, width, dashed ? " stroke-dasharray=\"4 2.5\"" : "");
 }
 
-void trv_svg_head(FILE *out, double x, double y, double dx, double dy, const char *colour, double size)
+void trv_svg_head(FILE *out, const trv_arrow_ends_t *ends, const char *colour)
 {
-    double length = hypot(dx, dy);
-    if (length <= 0)
-        return;
-    dx *= size / length;
-    dy *= size / length;
-    trv_fprintf(out, "<path d=\"M%.1f %.1fL%.1f %.1fL%.1f %.1fZ\" fill=\"%s\" stroke=\"none\"/>\n", x, y,
-                x - dx - 0.45 * dy, y - dy + 0.45 * dx, x - dx + 0.45 * dy, y - dy - 0.45 * dx, colour);
+    fputs("<path d=\"", out);
+    trv_layout_head(ends, out);
+    fprintf(out, "\" fill=\"%s\" stroke=\"none\"/>\n", colour);
 }
 
 void trv_svg_dot(FILE *out, double x, double y, double radius, const char *colour)

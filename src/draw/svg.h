@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "draw/holdings.h"
-#include "draw/picture.h"
+#include "draw/layout.h"
 
 typedef struct trv_svg_options {
     const char *title, *subtitle;   /* plain text */
@@ -41,8 +41,7 @@ void trv_svg_write(const trv_picture_t *picture, const trv_svg_options_t *option
 const char *trv_svg_colour(int stream);
 
 void trv_svg_line(FILE *out, double x0, double y0, double x1, double y1, const char *colour, double width, bool dashed);
-/* The head of an arrow that ends at (x, y) and points in the direction (dx, dy). */
-void trv_svg_head(FILE *out, double x, double y, double dx, double dy, const char *colour, double size);
+void trv_svg_head(FILE *out, const trv_arrow_ends_t *ends, const char *colour);
 void trv_svg_dot(FILE *out, double x, double y, double radius, const char *colour);
 /* A rank: a circle with its number inside, if it fits. */
 void trv_svg_rank(FILE *out, double x, double y, double radius, int rank, bool strong);
@@ -55,13 +54,11 @@ typedef struct trv_svg_size {
     double width, height;
 } trv_svg_size_t;
 
-/* Panels: the size of the largest panel of the picture, and a function that draws one panel with its upper left
- * corner at (x, y). */
-trv_svg_size_t trv_svg_ring_size(const trv_picture_t *picture);
-void trv_svg_ring(FILE *out, const trv_picture_t *picture, const trv_panel_t *panel, int rank, double x, double y);
-/* Of a line, too. */
-trv_svg_size_t trv_svg_grid_size(const trv_picture_t *picture);
-void trv_svg_grid(FILE *out, const trv_picture_t *picture, const trv_panel_t *panel, int rank, double x, double y);
+/* The layout of all panels of the picture. */
+void trv_svg_layout(const trv_picture_t *picture, trv_layout_t *layout);
+/* Draws one panel with its upper left corner at (x, y). */
+void trv_svg_panel(FILE *out, const trv_picture_t *picture, const trv_panel_t *panel, const trv_layout_t *layout,
+                   int rank, double x, double y);
 /* A matrix is at most `side` wide and high. */
 trv_svg_size_t trv_svg_matrix_size(const trv_progress_t *progress, double side);
 /* The state after `after` steps, compared with that after `before`. */

@@ -61,9 +61,8 @@ typedef struct sheet {
     FILE *out;
     const trv_picture_t *picture;
     const trv_svg_options_t *options;
-    int dims;  /* larger than 1 */
-    bool ring; /* drawn as a circle */
-    trv_svg_size_t arrows, matrix;
+    trv_layout_t layout; /* of the panels */
+    trv_svg_size_t matrix;
     double panel_width, panel_height, matrix_side;
     int across, down;
 } sheet_t;
@@ -71,18 +70,15 @@ typedef struct sheet {
 static sheet_t lay_out(const trv_picture_t *picture, const trv_svg_options_t *options, FILE *out)
 {
     sheet_t sheet = {.out = out, .picture = picture, .options = options};
-    int active[TRV_DIMS_MAX];
-    const trv_torus_t *torus = trv_schedule_torus(picture->schedule);
-    sheet.dims = trv_torus_active(torus, active);
-    const bool line = sheet.dims == 1 && trv_torus_is_line(torus, active[0]);
-    sheet.ring = sheet.dims < 2 && !line;
-    sheet.arrows = sheet.ring ? trv_svg_ring_size(picture) : trv_svg_grid_size(picture);
-    sheet.panel_width = fmax(sheet.arrows.width, 250);
-    sheet.panel_height = CAPTION + sheet.arrows.height;
+    trv_svg_layout(picture, &sheet.layout);
+    const bool line = sheet.layout.form == TRV_FORM_ROW;
+    sheet.panel_width = fmax(sheet.layout.width, 250);
+    sheet.panel_height = CAPTION + sheet.layout.height;
     if (options->progress) {
         /* The matrix is not larger than the network, unless its cells would become indistinguishable. */
-        sheet.matrix_side = fmax(sheet.arrows.height, (line ? LINE_CELL : CELL) *
-                                                          fmax(options->progress->columns, options->progress->ranks));
+        const double network = sheet.layout.form == TRV_FORM_ISO ? sheet.layout.height / 2 : sheet.layout.height;
+        sheet.matrix_side = fmax(network, (line ? LINE_CELL : CELL) *
+                                              fmax(options->progress->columns, options->progress->ranks));
         sheet.matrix_side = fmin(sheet.matrix_side, fmin(sheet.panel_width, 460));
         sheet.matrix = trv_svg_matrix_size(options->progress, sheet.matrix_side);
         sheet.panel_height += 8 + sheet.matrix.height;
@@ -119,14 +115,11 @@ static void draw_panel(const sheet_t *sheet, int i)
     double x = MARGIN + i % sheet->across * (sheet->panel_width + GAP);
     double y = HEAD + i / sheet->across * (sheet->panel_height + GAP);
     draw_captions(sheet, panel, x + sheet->panel_width / 2, y + 12);
-    double ax = x + (sheet->panel_width - sheet->arrows.width) / 2, ay = y + CAPTION;
-    if (sheet->ring)
-        trv_svg_ring(sheet->out, sheet->picture, panel, sheet->options->rank, ax, ay);
-    else
-        trv_svg_grid(sheet->out, sheet->picture, panel, sheet->options->rank, ax, ay);
+    double ax = x + (sheet->panel_width - sheet->layout.width) / 2, ay = y + CAPTION;
+    trv_svg_panel(sheet->out, sheet->picture, panel, &sheet->layout, sheet->options->rank, ax, ay);
     if (sheet->options->progress)
         trv_svg_matrix(sheet->out, sheet->options->progress, panel->first_step, panel->last_step + 1,
-                       x + (sheet->panel_width - sheet->matrix.width) / 2 - 8, ay + sheet->arrows.height + 8,
+                       x + (sheet->panel_width - sheet->matrix.width) / 2 - 8, ay + sheet->layout.height + 8,
                        sheet->matrix_side);
 }
 
@@ -138,11 +131,11 @@ static void describe(const sheet_t *sheet, char text[128])
     int used = 0;
     if (sheet->options->rank >= 0)
         used = snprintf(text, 128, "only messages from rank %d; ", sheet->options->rank);
-    snprintf(text + used, (size_t)(128 - used), "%s%s",
-             sheet->ring       ? "outside: direction +, inside: direction -"
-             : sheet->dims < 2 ? "above: direction +, below: direction -"
-                               : "above and right: direction +, below and left: direction -",
-             sheet->dims > 2 ? "; slanting: to another layer" : "");
+    static const char *const where[TRV_FORMS] = {"outside: direction +, inside: direction -",
+                                                 "above: direction +, below: direction -",
+                                                 "above and right: direction +, below and left: direction -",
+                                                 "messages are on the left of their way"};
+    snprintf(text + used, (size_t)(128 - used), "%s", where[sheet->layout.form]);
 }
 
 static void stream_name(const sheet_t *sheet, int stream, char text[64])
@@ -181,7 +174,7 @@ static void draw_legend(const sheet_t *sheet, double x, double y)
         stream_name(sheet, stream, text);
         trv_svg_line(sheet->out, x, y - 4, x + 22, y - 4, colour, 1.8,
                      trv_schedule_mirrored(sheet->picture->schedule, stream));
-        trv_svg_head(sheet->out, x + 28, y - 4, 1, 0, colour, 7);
+        trv_svg_head(sheet->out, &(trv_arrow_ends_t){.neck = {x, y - 4}, .tip = {x + 28, y - 4}, .size = 7}, colour);
         trv_svg_text(sheet->out, x + 34, y, 11, "start", SVG_INK, text);
         x += 50 + CHARACTER * (double)strlen(text);
     }

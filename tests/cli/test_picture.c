@@ -195,30 +195,43 @@ static void test_svg(void **state)
 }
 
 /* No part of a panel lies outside its size; the heading is above it and the matrix below it. */
-static void check_panel_within(const trv_schedule_t *schedule, const trv_cost_t *cost)
+static void check_layout(const trv_picture_t *picture, const trv_layout_t *layout)
 {
-    trv_picture_t picture;
-    int active[TRV_DIMS_MAX], dims = trv_torus_active(trv_schedule_torus(schedule), active);
-    if (dims > 3 || (dims < 2 && trv_schedule_torus(schedule)->lines == 0)) /* drawn as a circle */
-        return;
-    assert_int_equal(trv_picture_create(&picture, schedule, NULL, cost, -1, -1), 0);
-    trv_svg_size_t size = trv_svg_grid_size(&picture);
-    for (int i = 0; i < picture.panels; i++) {
+    for (int i = 0; i < picture->panels; i++) {
         char *text = NULL;
         size_t length = 0;
         FILE *out = open_memstream(&text, &length);
-        trv_svg_grid(out, &picture, &picture.panel[i], -1, 0, 0);
+        trv_svg_panel(out, picture, &picture->panel[i], layout, -1, 0, 0);
         fclose(out);
-        for (char *p = text; *p; p++) { /* paths consist of M and L commands, each with x and y */
+        for (char *p = text; *p; p++) { /* paths consist of M and L commands, each with x and y, and of arcs */
             char *end;
             if (*p != 'M' && *p != 'L')
                 continue;
             double x = strtod(p + 1, &end), y = strtod(end, NULL);
-            if (x < 0 || x > size.width || y < 0 || y > size.height)
-                fail_msg("%s, panel %d: (%.1f, %.1f) in %.1f x %.1f", trv_schedule_name(schedule), i, x, y, size.width,
-                         size.height);
+            if (x < 0 || x > layout->width || y < 0 || y > layout->height)
+                fail_msg("%s as %s, panel %d: (%.1f, %.1f) in %.1f x %.1f", trv_schedule_name(picture->schedule),
+                         trv_form_word[layout->form], i, x, y, layout->width, layout->height);
         }
         free(text);
+    }
+}
+
+/* The layout of an SVG, and those of the explorer, in which tracks are closer together if there are many. */
+static void check_panel_within(const trv_schedule_t *schedule, const trv_cost_t *cost)
+{
+    const trv_torus_t *torus = trv_schedule_torus(schedule);
+    trv_picture_t picture;
+    trv_layout_t layout;
+    trv_form_t form[2];
+    const int forms = trv_forms(torus, form);
+    if (forms == 0)
+        return;
+    assert_int_equal(trv_picture_create(&picture, schedule, NULL, cost, -1, -1), 0);
+    trv_svg_layout(&picture, &layout);
+    check_layout(&picture, &layout);
+    for (int f = 0; f < forms; f++) {
+        trv_layout_init(&layout, torus, form[f], 1, f == 0);
+        check_layout(&picture, &layout);
     }
     trv_picture_clear(&picture);
 }

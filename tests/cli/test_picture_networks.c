@@ -111,16 +111,19 @@ static void find_left(const char *svg, double *ranks, double *links)
     for (const char *p = svg; (p = strstr(p, "<circle cx=\"")); p++)
         if (strncmp(strchr(p, 'f'), "fill=\"#f4f6f8\"", 14) == 0 && (x = strtod(p + 12, NULL)) < *ranks)
             *ranks = x;
-    for (const char *p = svg; (p = strstr(p, "<path d=\"M")); p++)
-        if (strstr(p, SVG_FAINT) < strchr(p, '\n') && strstr(p, SVG_FAINT) && (x = strtod(p + 10, NULL)) < *links)
-            *links = x;
+    for (const char *p = svg; (p = strstr(p, "<path d=\"M")); p++) {
+        const char *faint = strstr(p, SVG_FAINT);
+        for (const char *c = p + 9; faint && faint < strchr(p, '\n') && *c != '"'; c++)
+            if ((*c == 'M' || *c == 'L') && (x = strtod(c + 1, NULL)) < *links)
+                *links = x;
+    }
 }
 
 /* A torus has stubs for its wrap-around links; a mesh ends at its outermost ranks, and a line is not drawn as a
  * circle. */
 static void test_mesh_without_wraparound(void **state)
 {
-    static const char *const shape[] = {"4x4", "4mx4m", "3x4m", "4mx3", "3x2x4m", "9m"};
+    static const char *const shape[] = {"4x4", "4mx4m", "3x4m", "4mx3", "3mx2mx4m", "9m"};
     static const bool round[] = {true, false, false, true, false, false};
     (void)state;
     for (int i = 0; i < 6; i++) {
@@ -137,8 +140,6 @@ static void test_mesh_without_wraparound(void **state)
     drawn_t line;
     draw(&line, "9m", NULL, 0);
     char *svg = svg_of(&line), *text = text_of(&line);
-    const char *ring = strstr(svg, "stroke=\"" SVG_FAINT "\" stroke-width=\"2\"");
-    assert_null(ring);
     assert_non_null(strstr(svg, ">above: direction +, below: direction -<"));
     for (const char *row = text; *row; row = strchr(row, '\n') + 1) { /* six columns per rank, from column 15 */
         const size_t width = strcspn(row, "\n");

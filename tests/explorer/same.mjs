@@ -2,7 +2,7 @@
  * Compares the explorer's core with the tool, to the last digit, for random but reproducible commands. Usage: node
  * same.mjs CORE.WASM TRIVANCE EXPLORER-CORE [QUESTIONS]
  *
- * Exit codes, error sentences and results are compared; elapsed times are ignored. The page's two own subcommands are
+ * Exit codes, error sentences and results are compared; elapsed times are ignored. The page's own subcommands are
  * compared with the same code compiled for this machine.
  */
 import { spawnSync } from 'node:child_process';
@@ -65,7 +65,8 @@ const KINDS = {
     ...maybe(10, '--jitter=10%', '--seed=7'), ...maybe(8, '--slow-rank=2:3x'), ...network(), ...links()],
   verify: () => [pick(TORI), `--algorithm=${pick([...NAMES, 'all'])}`, '--format=json', ...maybe(20, '--collective=reduce-scatter'),
     ...maybe(20, '--method=random'), ...links()],
-  picture: () => [pick(TORI), ...collective(), `--algorithm=${pick(NAMES)}`, `--bytes=${pick(SIZES)}`, `--step=${random(4) - 1}`, '--rank=-1', ...links()],
+  layout: () => [pick(TORI), ...maybe(50, `--form=${pick(['ring', 'row', 'grid', 'iso', 'cube'])}`), ...links()],
+  picture: () => [pick(TORI), ...collective(), `--algorithm=${pick(NAMES)}`, `--bytes=${pick(SIZES)}`, `--step=${random(4) - 1}`, '--rank=-1', ...maybe(50, `--form=${pick(['row', 'iso'])}`), ...links()],
   nodes: () => ['picture', pick(['4x4', '5x7', '8x8m', '9']), ...collective(), `--nodes=${pick(['0-3,5,8', '0-7', '1', '2,2', '0-99', 'x'])}`, `--bytes=${pick(SIZES)}`, `--step=${random(4) - 1}`, '--rank=-1', ...network(), ...links()],
   timeline: () => [pick(TORI), `--algorithm=${pick(NAMES)}`, `--bytes=${pick(SIZES)}`, ...network(), ...links()],
 };
@@ -98,7 +99,7 @@ const withoutProgress = text => text.replace(/^trivance: .*(\d %.*|takes longer 
 
 let wrong = 0, good = 0;
 function compare(question, given, note = '') {
-  const program = question[0] === 'picture' || question[0] === 'timeline' ? own : tool;
+  const program = ['layout', 'picture', 'timeline'].includes(question[0]) ? own : tool;
   const native = spawnSync(program, question, { encoding: 'utf8', cwd: folder, maxBuffer: 1 << 28,
     env: { LC_ALL: 'C.UTF-8', OMP_NUM_THREADS: '1' } });
   const page = ask(module, question, given);
@@ -125,6 +126,7 @@ for (const name of given.keys()) {
   compare(['verify', `--schedule=${name}`, '--format=json'], given);
   compare(['simulate', `--schedule=${name}`, '--bytes=1K,1M', '--format=json'], given);
   compare(['picture', `--schedule=${name}`, '--step=-1', '--rank=-1'], given);
+  compare(['layout', `--schedule=${name}`], given);
 }
 compare(['verify', '--schedule=missing.json'], given);
 
@@ -147,5 +149,5 @@ for (const [i, bytes] of faulty.entries()) {
   compare(['verify', '--schedule=faulty.json', '--format=json'], new Map([['faulty.json', new Uint8Array(bytes)]]), ` (faulty ${i}: ${Buffer.from(bytes).toString().slice(0, 60)})`);
 }
 rmSync(folder, { recursive: true });
-console.log(`${Number(count) + 3 * given.size + 2 + faulty.length} questions, ${good} of them with good answers: ${wrong} differ`);
+console.log(`${Number(count) + 4 * given.size + 2 + faulty.length} questions, ${good} of them with good answers: ${wrong} differ`);
 process.exit(wrong || good < Number(count) / 2 ? 1 : 0);

@@ -44,7 +44,7 @@ grep -q "^__version__ = \"$version\"" python/trivance/_library.py ||
     fault "python/trivance/_library.py has another version than $version"
 grep -q "^trivance ($version) " <(head -1 debian/changelog) || fault "debian/changelog has another version than $version"
 
-faults=$(find src testbed explorer include python bench examples tests -name '*.[ch]' -o -name '*.[ch]pp' | xargs awk '
+faults=$(find src testbed explorer include python bench examples tests -name vendor -prune -o -name '*.[ch]' -print -o -name '*.[ch]pp' -print | xargs awk '
     FNR == 1 && !/^\/\*/ { print "documents: " FILENAME " does not open with a comment" }
     FNR == 551 { print "documents: " FILENAME " has more than 550 lines; 500 is the aim" }')
 [ -z "$faults" ] || { echo "$faults"; code=1; }
