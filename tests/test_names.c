@@ -1,6 +1,6 @@
 /*
  * The parameters in the names of algorithms: names of random values, which the entries of the algorithms describe, are
- * read as these values; names with random errors are refused with a sentence, or are other names.
+ * read as these values; names with random errors are refused with a sentence, or are other names. Families.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +12,7 @@
 
 #include <trivance/trivance.h>
 
+#include "algorithms/family.h"
 #include "algorithms/registry.h"
 #include "base/error.h"
 #include "exhaustive.h"
@@ -150,8 +151,35 @@ static void test_examples(void **state)
     }
 }
 
+/* Every algorithm is a member of its family; of several members all are exact, and those that support a collective are
+ * kept in their order. */
+static void test_families(void **state)
+{
+    const trv_algorithm_t *member[TRV_FAMILY_MAX];
+    (void)state;
+    for (int a = 0; a < trv_algorithms_count(); a++) {
+        const trv_algorithm_t *algorithm = trv_algorithm_at(a);
+        int members = trv_family_members(algorithm->family, member), found = 0;
+        for (int m = 0; m < members; m++) {
+            found += member[m] == algorithm;
+            assert_true(members == 1 || trv_algorithm_exactness(member[m]) == TRV_EXACT);
+        }
+        assert_int_equal(found, 1);
+        assert_false(trv_is_family(algorithm->name));
+    }
+    assert_true(trv_is_family("trivance") && !trv_is_family("trivance:9") && !trv_is_family("planned"));
+    const int members = trv_family_members("trivance", member);
+    assert_true(members > 2 && strcmp(trv_algorithm_name(member[0]), "trivance-l") == 0);
+    assert_int_equal(trv_family_restrict(member, members, 1U << TRV_ALLTOALL | 1U << TRV_ALLGATHER), 2);
+    assert_string_equal(trv_algorithm_name(member[0]), "trivance-b");
+    assert_string_equal(trv_algorithm_name(member[1]), "trivance-tree");
+    assert_int_equal(trv_family_restrict(member, 1, 1U << TRV_ALLTOALL), 0);
+    assert_string_equal(trv_algorithm_name(member[0]), "trivance-b");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_examples)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_examples),
+                                       cmocka_unit_test(test_families)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/family.h"
 #include "base/error.h"
 #include "planner/constraints.h"
 #include "planner/nonuniform.h"
@@ -427,13 +428,11 @@ int trv_planner_time_within(trv_planner_t *planner, uint64_t vector_bytes, const
 int trv_planner_time_family(trv_planner_t *planner, uint64_t vector_bytes, const char *family, double cutoff_ns,
                             trv_planner_choice_t *choice)
 {
-    int found = TRV_ERR_UNSUPPORTED;
-    for (int i = 0; i < trv_algorithms_count(); i++) {
-        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
+    const trv_algorithm_t *member[TRV_FAMILY_MAX];
+    int found = TRV_ERR_UNSUPPORTED, members = trv_family_members(family, member);
+    for (int i = 0; i < members; i++) {
         trv_planner_choice_t timed;
-        if (strcmp(trv_algorithm_family(algorithm), family) != 0)
-            continue;
-        const int rc = trv_planner_time_within(planner, vector_bytes, trv_algorithm_name(algorithm), cutoff_ns, &timed);
+        const int rc = trv_planner_time_within(planner, vector_bytes, trv_algorithm_name(member[i]), cutoff_ns, &timed);
         if (rc && rc != TRV_ERR_UNSUPPORTED)
             return rc;
         if (!rc && (found || timed.time_ns < choice->time_ns)) {
