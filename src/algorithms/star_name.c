@@ -192,8 +192,8 @@ static const char *steps_text(const trv_star_t *star, char digits_text[TRV_STAR_
 
 int trv_star_complete(const trv_star_t *star, trv_value_t chain[2], char *text, size_t size)
 {
-    const size_t room = size - STREAMS_TEXT_MAX - 1, length = trv_star_format(&star->chain, text + 1, room);
-    if (length >= room)
+    const size_t capacity = size - STREAMS_TEXT_MAX - 1, length = trv_star_format(&star->chain, text + 1, capacity);
+    if (length >= capacity)
         return trv_fail(TRV_ERR_ARGUMENT, "the chain of the star has %zu characters, more than a name can have",
                         length);
     /* On two ranks the chain is "1", which would be read as a number. The displacements 1 and -1 are the same there, so
