@@ -16,6 +16,7 @@
 #include <trivance/trivance.h>
 
 #include "algorithms/hybrid.h"
+#include "algorithms/registry.h"
 #include "search/distances/distances.h"
 #include "exhaustive.h"
 #include "simulate_check.h"
@@ -103,11 +104,13 @@ static void every_mix_of_factors_on_tori(void **state)
                  {"8mx6", "hybrid:8/4/2x6/3/2:sequential:streams3:folded:weights2/3", true}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         trv_torus_t torus = torus_of(cases[i].torus);
+        trv_parameters_t parameters;
         trv_hybrid_t hybrid;
         char name[TRV_ALGORITHM_NAME_MAX];
         if (torus.ranks <= 216 || exhaustive())
             check(&torus, cases[i].name, cases[i].consistent);
-        assert_int_equal(trv_hybrid_parse(strchr(cases[i].name, ':') + 1, &torus, TRV_ALLREDUCE, &hybrid), 0);
+        assert_int_equal(trv_name_parse(&trv_hybrid, strchr(cases[i].name, ':') + 1, &torus, &parameters), 0);
+        assert_int_equal(trv_hybrid_read(&parameters, &torus, TRV_ALLREDUCE, &hybrid), 0);
         trv_hybrid_name(&hybrid, &torus, name, sizeof name);
         if (strcmp(name, "hybrid:1") != 0) /* the one that has a shorter name */
             assert_string_equal(name, cases[i].name);
@@ -230,16 +233,19 @@ static void rejects_bad_names(void **state)
                  {"hybrid:8/7", TRV_ERR_ARGUMENT,
                   "takes 2 to 4 steps, one of the numbers that `trivance search 8` lists, not 7"},
                  {"hybrid:1/2", TRV_ERR_ARGUMENT, "no number of steps"},
-                 {"hybrid:0", TRV_ERR_ARGUMENT, "whole numbers from 1, separated by x"},
-                 {"hybrid:4x", TRV_ERR_ARGUMENT, "whole numbers from 1, separated by x"},
-                 {"hybrid:-4", TRV_ERR_ARGUMENT, "whole numbers from 1, separated by x"},
-                 {"hybrid:4/", TRV_ERR_ARGUMENT, "whole numbers from 1, separated by x"},
-                 {"hybrid:99999999999999999999", TRV_ERR_ARGUMENT, "whole numbers from 1, separated by x"},
-                 {"hybrid:1x1x1x1x1x1x1x1x1", TRV_ERR_ARGUMENT, "whole numbers from 1, separated by x"},
-                 {"hybrid:4:blue", TRV_ERR_ARGUMENT, "'blue' is not a parameter of a hybrid"},
-                 {"hybrid:4:own2", TRV_ERR_ARGUMENT, "'own2' is not a parameter of a hybrid on this torus"},
+                 {"hybrid:0", TRV_ERR_ARGUMENT, "is not a list of factors: whole numbers from 1, separated by x"},
+                 {"hybrid:4x", TRV_ERR_ARGUMENT, "is not a list of factors: whole numbers from 1, separated by x"},
+                 {"hybrid:-4", TRV_ERR_ARGUMENT, "is not a list of factors: whole numbers from 1, separated by x"},
+                 {"hybrid:4/", TRV_ERR_ARGUMENT, "is not a list of factors: whole numbers from 1, separated by x"},
+                 {"hybrid:99999999999999999999", TRV_ERR_ARGUMENT,
+                  "is not a list of factors: whole numbers from 1, separated by x"},
+                 {"hybrid:1x1x1x1x1x1x1x1x1", TRV_ERR_ARGUMENT,
+                  "is not a list of factors: whole numbers from 1, separated by x"},
+                 {"hybrid:4:blue", TRV_ERR_ARGUMENT, "hybrid: 'blue' is not a parameter: expected hybrid:G["},
+                 {"hybrid:4:own2", TRV_ERR_ARGUMENT,
+                  "'2' is not a number of dimensions over which a stream scatters from 1 to 1 on 8x8; "},
                  {"hybrid:4:own:own", TRV_ERR_ARGUMENT, "'own' is not a parameter"},
-                 {"hybrid:4:", TRV_ERR_ARGUMENT, "'' is not a parameter of a hybrid"},
+                 {"hybrid:4:", TRV_ERR_ARGUMENT, "'' is not a parameter"},
                  {"trivance-l:4", TRV_ERR_ARGUMENT, "trivance-l takes no parameters"},
                  {"hybri:4", TRV_ERR_ARGUMENT, "there is no algorithm 'hybri:4'"},
                  {"planned", TRV_ERR_ARGUMENT, "that trv_planner_best (in Python trivance.plan) returns"},

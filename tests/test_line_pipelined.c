@@ -255,9 +255,11 @@ static void test_long_vectors(void **state)
 
 static void test_bad_names(void **state)
 {
-    static const char *const name[] = {"line-pipelined:",          "line-pipelined:0",
-                                       "line-pipelined:-1",        "line-pipelined:4x",
-                                       "line-pipelined: 4",        "line-pipelined:99999999999999999999",
+    static const char *const name[] = {"line-pipelined:0",
+                                       "line-pipelined:-1",
+                                       "line-pipelined:4x",
+                                       "line-pipelined: 4",
+                                       "line-pipelined:99999999999999999999",
                                        "line-pipelined:1073741824"};
     const trv_torus_t torus = torus_of("4mx8m");
     (void)state;
@@ -266,7 +268,7 @@ static void test_bad_names(void **state)
         assert_int_equal(trv_schedule_create(&schedule, &torus, name[n], TRV_ALLREDUCE), TRV_ERR_ARGUMENT);
         assert_null(schedule);
         assert_non_null(
-            strstr(trv_last_error(), "line-pipelined divides the vector into 1 to 33554432 chunks on 32 ranks"));
+            strstr(trv_last_error(), "is not a number of chunks from 1 to 33554432 on 4mx8m; for example "));
     }
     trv_schedule_t *schedule; /* a stream of 4mx8m has twice as many chunks */
     assert_int_equal(trv_schedule_create(&schedule, &torus, "line-pipelined:33554432", TRV_ALLREDUCE),

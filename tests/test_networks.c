@@ -266,7 +266,8 @@ static void rejects_invalid_networks(void **state)
     expect_error("9", "trivance-b@", NULL, 0, "expected a number greater than 1 after @");
     expect_error("9", "trivance-b@1", NULL, 0, "expected a number greater than 1 after @");
     expect_error("9", "trivance-b@2y", NULL, 0, "expected a number greater than 1 after @");
-    expect_error("8mx8m", "line-l:3", NULL, 0, "line-l treats 1 to 2 dimensions together");
+    expect_error("8mx8m", "line-l:3", NULL, 0,
+                 "line-l: '3' is not a number of dimensions that are treated together from 1 to 2 on 8mx8m");
     expect_error("8m", "hybrid:4/4", NULL, 0, "reduce-scatter of 4 blocks takes 2 steps, not 4");
     expect_error("8m", "hybrid:4:folded", NULL, 0, "its factor there is 1 or 8, not 4");
     assert_int_equal(trv_torus_parse("1m", &torus), TRV_ERR_ARGUMENT);

@@ -262,9 +262,9 @@ static void test_names(void **state)
     expect_error("relayed:relayed", TRV_ALLREDUCE, TRV_ERR_ARGUMENT,
                  "relayed: 'relayed' is not an algorithm whose messages can be passed on; for example relayed:swing-b");
     expect_error("relayed:", TRV_ALLREDUCE, TRV_ERR_ARGUMENT,
-                 "relayed: '' is not an algorithm whose messages can be passed on; for example relayed:swing-b");
+                 "'relayed:' has a colon but no parameters: expected relayed:[NAME], for example relayed:swing-b");
     expect_error("neighbour:x", TRV_ALLREDUCE, TRV_ERR_ARGUMENT,
-                 "neighbour: 'x' is neither gathered nor a number of streams from 1 to 16; for example neighbour:2 or "
+                 "neighbour: 'x' is not the word gathered or a number of streams from 1 to 16; for example "
                  "neighbour:gathered:2");
     expect_error("neighbour:gathered", TRV_BROADCAST, TRV_ERR_ARGUMENT,
                  "neighbour:gathered is a form of AllReduce only; use neighbour");

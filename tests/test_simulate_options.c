@@ -278,6 +278,11 @@ static void assert_refused(const trv_schedule_t *schedule, const trv_simulate_op
     assert_int_equal(trv_simulate(simulator, options, 1000, &result), error);
     if (!strstr(trv_last_error(), word))
         fail_msg("'%s' does not speak of '%s'", trv_last_error(), word);
+    if (error == TRV_ERR_ARGUMENT) { /* the check of options reports it, and so does the lower bound */
+        double bound_ns;
+        assert_int_equal(trv_simulate_check(options, trv_schedule_torus(schedule)), error);
+        assert_int_equal(trv_simulate_bound_ns(simulator, options, 1000, &bound_ns), error);
+    }
     trv_simulator_destroy(simulator);
 }
 

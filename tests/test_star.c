@@ -16,6 +16,7 @@
 #include <trivance/simulate.h>
 #include <trivance/verify.h>
 
+#include "algorithms/registry.h"
 #include "algorithms/star_name.h"
 
 enum { NAME_MAX = 160 };
@@ -199,7 +200,9 @@ static void names_round_trip(void **state)
         char name[NAME_MAX];
         const char *parameters = strchr(names[i], ':');
         const char *chain = parameters ? strchr(parameters + 1, ':') : NULL;
-        int rc = trv_star_choose(parameters ? parameters + 1 : NULL, &torus, &star);
+        trv_parameters_t values;
+        assert_int_equal(trv_name_parse(&trv_star, parameters ? parameters + 1 : NULL, &torus, &values), 0);
+        int rc = trv_star_choose(values.value[0].text, values.value + 1, &torus, &star);
         if (rc == TRV_ERR_UNSUPPORTED) /* no subgroup */
             continue;
         assert_int_equal(rc, TRV_OK);
@@ -217,7 +220,8 @@ static void rejected_names(void **state)
     } bad[] = {
         {"4x4", "star:m", TRV_ERR_ARGUMENT, "star:l"},
         {"4x4", "star:l:0:3", TRV_ERR_UNSUPPORTED, "has 1, 2 or 4 streams"},
-        {"4x4", "star:l:0:1:1", TRV_ERR_ARGUMENT, "too many parameters"},
+        {"4x4", "star:l:0:1:1", TRV_ERR_ARGUMENT,
+         "star: '1' is not a parameter: expected star:[STEPS][:CHAIN][:STREAMS], for example star:"},
         {"4x4", "star:l:9", TRV_ERR_UNSUPPORTED, "no star chain 9 for the torus 4x4"},
         {"4x4", "star:5", TRV_ERR_UNSUPPORTED, "2 steps"},
         {"4x4", "star:0:1.0/0.1/-1.0_2.1/0.2/2.-1", TRV_ERR_UNSUPPORTED, "not a subgroup"},

@@ -199,22 +199,22 @@ static void rejects_bad_weights(void **state)
     static const struct {
         const char *torus, *name, *why;
     } wrong[] = {
-        {"4x8", "bucket:", "whole numbers from 1 to 1024"},
+        {"4x8", "bucket:", "has a colon but no parameters: expected bucket:W[/W...], for example bucket:9/7"},
         {"4x8", "bucket:9/", "whole numbers from 1 to 1024"},
         {"4x8", "bucket:9/7x", "whole numbers from 1 to 1024"},
-        {"4x8", "bucket:9/0", "from 1 to 1024, not 0"},
-        {"4x8", "bucket:9/1025", "from 1 to 1024, not 1025"},
+        {"4x8", "bucket:9/0", "'9/0' is not a list of weights separated by /, whole numbers from 1 to 1024"},
+        {"4x8", "bucket:9/1025", "'9/1025' is not a list of weights"},
         {"4x8", "bucket:9/99999", "whole numbers from 1 to 1024"},
         {"4x8", "bucket:9", "2 weights are needed, one per dimension larger than 1; 1 was given"},
         {"4x8", "bucket:1/2/3", "2 weights are needed, one per dimension larger than 1; 3 were given"},
-        {"4x8", "hybrid:4x8:weights", "'weights' is not a parameter of a hybrid"},
+        {"4x8", "hybrid:4x8:weights", "'' is not a list of weights"},
         {"4x8", "hybrid:4x8:weights1/2/3", "2 weights are needed, one per dimension larger than 1; 3 were given"},
-        {"4x8", "hybrid:4x8:streams0", "1 to 16 streams"},
-        {"4x8", "hybrid:4x8:streams17", "1 to 16 streams"},
+        {"4x8", "hybrid:4x8:streams0", "'0' is not a number of streams that begin in each dimension from 1 to 16"},
+        {"4x8", "hybrid:4x8:streams17", "'17' is not a number of streams that begin in each dimension from 1 to 16"},
         {"4x8", "hybrid:4x8/4/9", "lists, not 9"},
         {"2x128", "hybrid:2x128/40", "lists, not 40"},
         {"2x128", "hybrid:2x128/64", "lists, not 64"},
-        {"4x8", "hybrid:4x8/4/", "factors of a hybrid are whole numbers"},
+        {"4x8", "hybrid:4x8/4/", "'4x8/4/' is not a list of factors"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         trv_torus_t torus;

@@ -139,6 +139,10 @@ typedef struct trv_simulation {
 } trv_simulation_t;
 TRV_API void trv_simulation_clear(trv_simulation_t *result);
 
+/* Checks all options for a torus. TRV_ERR_ARGUMENT for a value that is out of range, or a link, rank or dimension that
+ * the torus does not have; TRV_ERR_UNSUPPORTED for packets that take too long. The functions below call it. */
+TRV_API int trv_simulate_check(const trv_simulate_options_t *options, const trv_torus_t *torus);
+
 /* A schedule prepared for simulation at any size and on any network. It does not need the schedule after its creation.
  * Thread-safety: it never changes; any number of threads may simulate it at once. */
 typedef struct trv_simulator trv_simulator_t;

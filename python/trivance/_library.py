@@ -263,7 +263,7 @@ CORE: Dict[Any, str] = {
         schedule_create_on PPsii, schedule_embed PPPP, schedule_collective P, schedule_root P, schedule_streams P, schedule_steps P,
         schedule_registers P, schedule_symmetry P, schedule_exactness P, schedule_weight Pi, schedule_step PiiiP,
         schedule_messages PQPFP, explicit_create PPsP, explicit_message PiiiiiiiiP, explicit_combine PiiiiiPqP,
-        verify_on PPiPFP, cost_measure PP, cost_time_ns PPQP, simulator_create PP, simulate PPQP,
+        verify_on PPiPFP, cost_measure PP, cost_time_ns PPQP, simulator_create PP, simulate PPQP, simulate_check PP,
         simulate_bound_ns PPQP, planner_best PiiQPPP, planner_create PPiiPP, planner_rank PQiP, planner_time PQsP,
         planner_nodes PiPiiQPPiP, parameter_set Pss, parameter_parse_entry ssP, quantity_parse isP, sizes_parse sPiP,
         compare_create P, compare_run PP, compare_limit PPiiQP""",

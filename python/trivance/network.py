@@ -194,12 +194,8 @@ def _set_parameter(options: L.SimulateOptions, keyword: str, row: L.Parameter, v
         whole = row.kind in (L.BYTES, L.WHOLE)
         setattr(options, member, to_int(value, keyword, int(row.low), int(row.high)) if whole else
                 to_quantity(row.kind, value, keyword))
-    if row.kind == L.DIMENSIONS and text:
-        every = (1 << dims) - 1
-        if getattr(options, member) == (1 << 32) - 1:
-            setattr(options, member, every)
-        if getattr(options, member) > every:
-            raise L.ArgumentError(f"{keyword} is {value!r}; the last dimension is {dims - 1}")
+    if row.kind == L.DIMENSIONS and getattr(options, member) == (1 << 32) - 1:  # "all"
+        setattr(options, member, (1 << dims) - 1)
 
 
 class Network:
@@ -262,7 +258,7 @@ class Network:
         code = L.lib.network_check_connected(c.byref(self._network))
         if nodes is None or code != L.UnsupportedError.code:  # nodes may be planned where others are cut off
             L.check(code)
-        _check_options(self._options)
+        L.check(L.lib.simulate_check(c.byref(self._options), c.byref(self.torus._struct)))
         self.nodes: Optional[Tuple[int, ...]] = None
         if nodes is not None:
             listed = [to_int(node, "a node", 0, self.torus.size - 1) for node in self.options["nodes"]]
@@ -451,25 +447,6 @@ _USUAL = _complete()
 _DEFAULTS = L.SimulateOptions(size=c.sizeof(L.SimulateOptions), progress=callback)
 for _keyword, _row in _ROWS.items():
     _set_parameter(_DEFAULTS, _keyword, _row, _USUAL[_keyword], 0)
-
-
-@functools.lru_cache(maxsize=1)
-def _one_rank() -> c.c_void_p:
-    """A simulator on one rank, to check options."""
-    network = L.Network(c.sizeof(L.Network), Torus(1)._struct, 0, None, 0, False)
-    schedule, simulator = c.c_void_p(), c.c_void_p()
-    L.check(L.lib.schedule_create_on(c.byref(schedule), c.byref(network), b"trivance-l", 0, 0))
-    L.check(L.lib.simulator_create(c.byref(simulator), schedule))
-    L.lib.schedule_destroy(schedule)
-    return simulator
-
-
-def _check_options(options: L.SimulateOptions) -> None:
-    """Checks options by a simulation on a torus of one rank, so that the library reports errors early."""
-    plain, factors = L.SimulateOptions.from_buffer_copy(options), options.slow_rank[:options.slow_ranks]
-    plain.slow_rank = L.array(L.SlowRank, [(0, one.factor) for one in factors])
-    plain.slow_links = plain.shared_paths = 0
-    L.check(L.lib.simulate(_one_rank(), c.byref(plain), 1, c.byref(L.Simulation())))
 
 
 def to_root(root: Any, torus: Torus) -> int:

@@ -7,6 +7,7 @@
 #include <trivance/algorithms.h>
 
 #include "algorithms/collector.h"
+#include "algorithms/field.h"
 #include "schedule/schedule.h"
 
 #define TRV_TREE_COLLECTIVES                                                                                           \
@@ -18,7 +19,8 @@ struct trv_algorithm {
     const char *use;   /* recommended use, in a few words */
     const char *source, *sizes, *steps_formula, *bytes_formula;
     const char *parameters; /* syntax of the parameters in a name, "G[xG...]"; NULL: the algorithm has none */
-    bool ports;             /* the parameter is a number of ports (ports.h) */
+    const char *example;    /* a name with parameters */
+    trv_field_t field[TRV_FIELDS_MAX]; /* the parameters, in the order of the name */
     bool latency_optimal;
     /* Bit c: supports collective c. TRV_TREE_COLLECTIVES: those of every set of spanning trees. 0: AllReduce, and
      * Reduce-Scatter and AllGather unless `latency_optimal`. */
@@ -50,11 +52,9 @@ struct trv_algorithm {
     /* The paper's closed forms (paper.h) on a torus of `dims` dimensions of size `side` >= 2. Values that the paper
      * does not give stay NAN. NULL: the paper has no closed forms for the algorithm. */
     void (*paper_cost)(int side, int dims, trv_paper_cost_t *paper);
-    /* Writes the name with all its parameters, as trv_schedule_full_name does; `parameters` is NULL if the name has
-     * none. Returns the length, which may be `size` or more, as with snprintf, or an error. NULL: the algorithm has no
-     * parameters. */
-    int (*full_name)(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
-                     size_t size);
+    /* Completes the parameters for a full name (trv_schedule_full_name): replaces choices that depend on a search, a
+     * table or the torus by what they select. NULL: there are none. */
+    int (*complete)(trv_parameters_t *parameters, const trv_torus_t *torus, trv_collective_t collective);
     /* Adds the names that the planner should consider; it is also called for tori that `supports` rejects. NULL: the
      * algorithm's own name is the only candidate, where it is supported. */
     int (*candidates)(const trv_collector_t *collector);

@@ -13,13 +13,11 @@
  * with a part of every block, hide the alpha of a step. Name: balanced-paths[:STREAMS], by default 2.
  * Steps: blocks on the busiest link, or few more.   Exact, consistent: yes.   Symmetry: none.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "algorithms/builders/flow_paths.h"
 #include "algorithms/collector.h"
-#include "algorithms/name_numbers.h"
 #include "algorithms/registry.h"
 #include "base/error.h"
 
@@ -31,17 +29,6 @@ typedef struct tables {
     trv_hop_t *received; /* the hops by step, receiver and port */
     int *first;          /* the hops of step k, in both lists: first[k] … first[k + 1] - 1 */
 } tables_t;
-
-static int read_streams(const char *text, int *streams)
-{
-    static const int max[] = {STREAMS_MAX};
-    *streams = 2;
-    if (!trv_name_numbers_read(text, 1, max, streams))
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "balanced-paths: '%.40s' is not a number of streams from 1 to %d; for example balanced-paths:4",
-                        text, STREAMS_MAX);
-    return TRV_OK;
-}
 
 static void balanced_paths_destroy(void *memory)
 {
@@ -107,14 +94,14 @@ static int find_paths(const trv_network_t *network, trv_collective_t collective,
 
 static int balanced_paths_create(trv_schedule_t *schedule)
 {
-    int rc = read_streams(schedule->parameters, &schedule->streams);
-    tables_t *tables = rc ? NULL : calloc(1, sizeof *tables);
+    tables_t *tables = calloc(1, sizeof *tables);
     if (!tables)
-        return rc ? rc : trv_fail_memory();
+        return trv_fail_memory();
+    schedule->streams = schedule->parameters->value[0].number;
     schedule->tables = tables;
     schedule->destroy = balanced_paths_destroy;
     schedule->step = balanced_paths_step;
-    rc = find_paths(schedule->network, schedule->collective, schedule->root, &tables->paths);
+    int rc = find_paths(schedule->network, schedule->collective, schedule->root, &tables->paths);
     if (rc)
         return rc;
     schedule->steps = tables->paths.steps;
@@ -131,16 +118,6 @@ static int balanced_paths_create(trv_schedule_t *schedule)
     schedule->owned = true;
     trv_torus_init(&schedule->space, 1, &schedule->torus.ranks);
     return TRV_OK;
-}
-
-static int balanced_paths_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective,
-                                    char *text, size_t size)
-{
-    int streams;
-    (void)torus;
-    (void)collective;
-    const int rc = read_streams(parameters, &streams);
-    return rc ? rc : snprintf(text, size, "balanced-paths:%d", streams);
 }
 
 /* In every step a stream sends at most one block over a link, which all streams share. */
@@ -161,7 +138,7 @@ static int balanced_paths_candidates(const trv_collector_t *collector)
                              .busy = fmax(paths.load, paths.steps) / ranks,
                              .queues = true};
         trv_model_messages(&model, ranks - 1, streams);
-        snprintf(name, sizeof name, "balanced-paths:%d", streams);
+        trv_name_of_numbers(&trv_balanced_paths, &streams, name);
         rc = collector->add(collector->list, name, &model, false);
     }
     free(paths.hop);
@@ -178,6 +155,8 @@ const trv_algorithm_t trv_balanced_paths = {
     .steps_formula = "about (n-1) / (2D)",
     .bytes_formula = "m (n-1)/n at the root",
     .parameters = "[STREAMS]",
+    .example = "balanced-paths:4",
+    .field = {{.kind = TRV_FIELD_NUMBER, .what = "a number of streams", .max = STREAMS_MAX, .value = 2}},
     .collectives = 1U << TRV_SCATTER | 1U << TRV_GATHER,
     .any_network = true,
     .lines = true,
@@ -185,6 +164,5 @@ const trv_algorithm_t trv_balanced_paths = {
     .exactness = TRV_EXACT,
     .consistent = true,
     .create = balanced_paths_create,
-    .full_name = balanced_paths_full_name,
     .candidates = balanced_paths_candidates,
 };

@@ -8,13 +8,12 @@
  *              step 2   0 -> 1   2 <- 3   6 <- 7   4 -> 5
  *
  * Sizes: powers of two. Trees start in every dimension, each also mirrored.
- * Name: bine[:PORTS], the number of streams (ports.h).
+ * Name: bine[:PORTS], the number of streams (name.h).
  * Streams: 2D.   Steps: sum of log2 a.   Exact: yes.   Symmetry: none.
  */
 #include "base/radix.h"
 #include "algorithms/builders/dimension_tree.h"
 #include "algorithms/builders/pairs.h"
-#include "algorithms/ports.h"
 #include "algorithms/registry.h"
 #include "base/error.h"
 
@@ -50,15 +49,7 @@ static int bine_supports(const trv_torus_t *torus, trv_collective_t collective)
 
 static int bine_create(trv_schedule_t *schedule)
 {
-    const int ports = trv_ports_read("bine", schedule->parameters, &schedule->torus);
-    return ports < 0 ? ports : trv_dimension_trees_create(schedule, bine_row, true, ports);
-}
-
-static int bine_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
-                          size_t size)
-{
-    (void)collective;
-    return trv_ports_full_name("bine", parameters, torus, text, size);
+    return trv_dimension_trees_create(schedule, bine_row, true, schedule->parameters->value[0].number);
 }
 
 const trv_algorithm_t trv_bine = {
@@ -69,7 +60,8 @@ const trv_algorithm_t trv_bine = {
     .source = "De Sensi et al.: Bine Trees, SC 2025",
     .sizes = "powers of two",
     .parameters = "PORTS",
-    .ports = true,
+    .example = "bine:1",
+    .field = {TRV_FIELD_PORTS},
     .steps_formula = "sum of log2 a",
     .bytes_formula = "m per child; scatter and gather: the blocks below",
     .collectives = TRV_TREE_COLLECTIVES,
@@ -80,5 +72,4 @@ const trv_algorithm_t trv_bine = {
     .consistent = true,
     .supports = bine_supports,
     .create = bine_create,
-    .full_name = bine_full_name,
 };

@@ -12,16 +12,11 @@
  * see weights.h).   Steps: 2 * sum of (a-1).
  * Exact: yes.   Consistent: yes.   Symmetry: translation.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "algorithms/paper.h"
 #include "algorithms/builders/neighbour.h"
 #include "algorithms/registry.h"
 #include "algorithms/uneven_sides.h"
 #include "algorithms/builders/weights.h"
-
-#define EXAMPLE "for example bucket:9/7 on 8x64"
 
 static trv_pattern_t *bucket_pattern(int size, trv_collective_t collective)
 {
@@ -31,26 +26,11 @@ static trv_pattern_t *bucket_pattern(int size, trv_collective_t collective)
 
 static int bucket_create(trv_schedule_t *schedule)
 {
-    const char *parameters = schedule->parameters;
-    trv_weights_t weights;
-    trv_scatter_options_t options = {.visit = TRV_SEQUENTIAL, .mirrored = true, .pattern = bucket_pattern};
-    if (!parameters)
-        return trv_scatter_create(schedule, &options);
-    options.weight = weights.value;
-    int rc = trv_weights_parse(parameters, strlen(parameters), &schedule->torus, EXAMPLE, &weights);
-    return rc ? rc : trv_scatter_create(schedule, &options);
-}
-
-static int bucket_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
-                            size_t size)
-{
-    char weights_text[TRV_WEIGHTS_TEXT_MAX];
-    trv_weights_t weights;
-    (void)collective;
-    if (!parameters)
-        return snprintf(text, size, "bucket");
-    int rc = trv_weights_parse(parameters, strlen(parameters), torus, EXAMPLE, &weights);
-    return rc ? rc : snprintf(text, size, "bucket:%s", trv_weights_format(&weights, weights_text));
+    return trv_scatter_create(schedule,
+                              &(trv_scatter_options_t){.visit = TRV_SEQUENTIAL,
+                                                       .mirrored = true,
+                                                       .weight = trv_name_weights(&schedule->parameters->value[0]),
+                                                       .pattern = bucket_pattern});
 }
 
 /* Bucket with equal weights is always added: it is the baseline that a plan must not be slower than. */
@@ -68,6 +48,10 @@ const trv_algorithm_t trv_bucket = {
     .source = "Jain, Sabharwal: ICS 2010; Sack, Gropp: TOPC 2015",
     .sizes = "any torus or mesh",
     .parameters = "W[/W...]",
+    .example = "bucket:9/7 on 8x64",
+    .field = {{.kind = TRV_FIELD_WEIGHTS,
+               .what = "a list of weights separated by /, whole numbers",
+               .max = TRV_WEIGHT_MAX}},
     .steps_formula = "2 * sum of (a-1)",
     .bytes_formula = "2m (n-1)/n",
     .symmetry = TRV_SYMMETRY_TRANSLATION,
@@ -77,6 +61,5 @@ const trv_algorithm_t trv_bucket = {
     .colour = 4,
     .paper_cost = trv_paper_neighbours,
     .create = bucket_create,
-    .full_name = bucket_full_name,
     .candidates = bucket_candidates,
 };

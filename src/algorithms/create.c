@@ -46,7 +46,11 @@ static int schedule_fill(trv_schedule_t *schedule, const trv_algorithm_t *algori
         return trv_fail(rc, "%s (m: a dimension that is used as lines, because a link is cut)", trv_last_error());
     if (rc)
         return rc;
-    schedule->parameters = colon ? colon + 1 : NULL;
+    trv_parameters_t parameters;
+    rc = trv_name_parse(algorithm, colon ? colon + 1 : NULL, &schedule->torus, &parameters);
+    if (rc)
+        return rc;
+    schedule->parameters = &parameters;
     schedule->symmetry = algorithm->symmetry;
     schedule->exactness = algorithm->exactness;
     schedule->consistent = algorithm->consistent;

@@ -10,38 +10,13 @@
  * Name: disjoint-trees[:CHUNKS[:STREAMS]], by default 16 chunks and 2 streams on every tree.
  * Steps: depth of the deepest tree + chunks - 1.   Exact, consistent: yes.   Symmetry: none.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "algorithms/builders/packing.h"
 #include "algorithms/collector.h"
-#include "algorithms/name_numbers.h"
 #include "algorithms/registry.h"
 #include "base/error.h"
-
-#define CHUNKS_MAX  4096
-#define STREAMS_MAX 16 /* on every tree */
-
-typedef struct options {
-    int chunks, streams;
-} options_t;
-
-/* Reads "CHUNKS[:STREAMS]". */
-static int read_options(const char *text, options_t *options)
-{
-    static const int max[] = {CHUNKS_MAX, STREAMS_MAX};
-    int value[] = {16, 2};
-    const bool valid = trv_name_numbers_read(text, 2, max, value);
-    *options = (options_t){.chunks = value[0], .streams = value[1]};
-    return valid
-               ? TRV_OK
-               : trv_fail(
-                     TRV_ERR_ARGUMENT,
-                     "disjoint-trees: '%.40s' is not a number of chunks from 1 to %d and, after a colon, of streams on "
-                     "every tree from 1 to %d; for example disjoint-trees:64:4",
-                     text, CHUNKS_MAX, STREAMS_MAX);
-}
 
 static int directions_of(trv_collective_t collective)
 {
@@ -56,29 +31,18 @@ static int find_trees(const trv_network_t *network, trv_collective_t collective,
 static int disjoint_trees_create(trv_schedule_t *schedule)
 {
     const size_t ranks = (size_t)schedule->torus.ranks;
-    options_t options;
+    const int chunks = schedule->parameters->value[0].number, streams = schedule->parameters->value[1].number;
     trv_tree_edge_t *edge = NULL;
-    int rc = read_options(schedule->parameters, &options);
-    const int trees = rc ? rc : find_trees(schedule->network, schedule->collective, schedule->root, &edge);
+    const int trees = find_trees(schedule->network, schedule->collective, schedule->root, &edge);
     if (trees < 0)
         return trees;
-    trv_tree_edge_t *streams = malloc((size_t)trees * (size_t)options.streams * ranks * sizeof *streams);
-    for (int s = 0; streams && s < trees * options.streams; s++)
-        memcpy(streams + (size_t)s * ranks, edge + (size_t)(s % trees) * ranks, ranks * sizeof *edge);
-    rc = streams ? trv_spanning_create(schedule, trees * options.streams, streams, options.chunks) : trv_fail_memory();
-    free(streams);
+    trv_tree_edge_t *all = malloc((size_t)trees * (size_t)streams * ranks * sizeof *all);
+    for (int s = 0; all && s < trees * streams; s++)
+        memcpy(all + (size_t)s * ranks, edge + (size_t)(s % trees) * ranks, ranks * sizeof *edge);
+    int rc = all ? trv_spanning_create(schedule, trees * streams, all, chunks) : trv_fail_memory();
+    free(all);
     free(edge);
     return rc;
-}
-
-static int disjoint_trees_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective,
-                                    char *text, size_t size)
-{
-    options_t options;
-    (void)torus;
-    (void)collective;
-    const int rc = read_options(parameters, &options);
-    return rc ? rc : snprintf(text, size, "disjoint-trees:%d:%d", options.chunks, options.streams);
 }
 
 typedef struct trees {
@@ -124,7 +88,7 @@ static int disjoint_trees_candidates(const trv_collector_t *collector)
         for (int chunks = 1; chunks <= 1024 && !rc; chunks *= 2) {
             char name[TRV_ALGORITHM_NAME_MAX];
             const trv_model_t model = disjoint_trees_model(collector, &trees, chunks, streams);
-            snprintf(name, sizeof name, "disjoint-trees:%d:%d", chunks, streams);
+            trv_name_of_numbers(&trv_disjoint_trees, (const int[]){chunks, streams}, name);
             rc = collector->add(collector->list, name, &model, false);
         }
     free(edge);
@@ -141,6 +105,9 @@ const trv_algorithm_t trv_disjoint_trees = {
     .steps_formula = "depth + chunks - 1",
     .bytes_formula = "m",
     .parameters = "[CHUNKS][:STREAMS]",
+    .example = "disjoint-trees:64:4",
+    .field = {{.kind = TRV_FIELD_NUMBER, .what = "a number of chunks", .max = 4096, .value = 16},
+              {.kind = TRV_FIELD_NUMBER, .what = "a number of streams on every tree", .max = 16, .value = 2}},
     .collectives = 1U << TRV_BROADCAST | 1U << TRV_REDUCE,
     .any_network = true,
     .lines = true,
@@ -148,6 +115,5 @@ const trv_algorithm_t trv_disjoint_trees = {
     .exactness = TRV_EXACT,
     .consistent = true,
     .create = disjoint_trees_create,
-    .full_name = disjoint_trees_full_name,
     .candidates = disjoint_trees_candidates,
 };

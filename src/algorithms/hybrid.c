@@ -260,7 +260,7 @@ int trv_hybrid_make(trv_schedule_t *schedule, const trv_hybrid_t *hybrid)
 static int hybrid_create(trv_schedule_t *schedule)
 {
     trv_hybrid_t hybrid;
-    int rc = trv_hybrid_parse(schedule->parameters, &schedule->torus, schedule->collective, &hybrid);
+    int rc = trv_hybrid_read(schedule->parameters, &schedule->torus, schedule->collective, &hybrid);
     return rc ? rc : trv_hybrid_make(schedule, &hybrid);
 }
 
@@ -273,12 +273,38 @@ const trv_algorithm_t trv_hybrid = {
     .sizes = "any torus or mesh",
     .lines = true,
     .parameters = "G[/S[/T]][xG[/S[/T]]...][:own[K]][:grouped][:sequential][:streamsN][:folded][:weightsW/W...]",
+    .example = "hybrid:4x8/3:grouped",
+    .field =
+        {{.kind = TRV_FIELD_FACTORS,
+          .what = "a list of factors: whole numbers from 1, separated by x, one for each dimension or one for all; "
+                  "/STEPS after a factor sets the steps per phase, /STEPS/STEPS also those of the streams that "
+                  "begin in another dimension"},
+         {.kind = TRV_FIELD_NUMBER,
+          .what = "a number of dimensions over which a stream scatters",
+          .limit = trv_hybrid_own_max,
+          .word = "own",
+          .alone = 1,
+          .absent = "all"},
+         {.kind = TRV_FIELD_WORD, .word = "grouped", .absent = "windows", .in_any_order = true},
+         {.kind = TRV_FIELD_WORD, .word = "sequential", .absent = "interleaved", .in_any_order = true},
+         {.kind = TRV_FIELD_NUMBER,
+          .what = "a number of streams that begin in each dimension",
+          .max = 16,
+          .value = 1,
+          .word = "streams",
+          .in_any_order = true},
+         {.kind = TRV_FIELD_WORD, .word = "folded", .in_any_order = true},
+         {.kind = TRV_FIELD_WEIGHTS,
+          .what = "a list of weights separated by /, whole numbers",
+          .max = TRV_WEIGHT_MAX,
+          .word = "weights",
+          .in_any_order = true}},
     .steps_formula = "sum of 2 * steps(g) + ceil(log3 a/g)",
     .bytes_formula = "between those of Trivance L and B",
     .symmetry = TRV_SYMMETRY_TRANSLATION,
     .exactness = TRV_EXACT,
     .consistent = false,
     .create = hybrid_create,
-    .full_name = trv_hybrid_full_name,
+    .complete = trv_hybrid_complete,
     .candidates = trv_hybrid_candidates,
 };

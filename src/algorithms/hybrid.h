@@ -24,6 +24,7 @@
 #define TRIVANCE_ALGORITHMS_HYBRID_H
 
 #include "algorithms/collector.h"
+#include "algorithms/name.h"
 #include "algorithms/builders/visit.h"
 #include "algorithms/builders/weights.h"
 #include "schedule/schedule.h"
@@ -48,22 +49,24 @@ typedef struct trv_hybrid {
     trv_visit_t visit; /* of reduce-scatter and allgather; the L part is interleaved if its windows allow it */
 } trv_hybrid_t;
 
-/* Reads the text after "hybrid:" in a name. NULL or "" selects the defaults: for AllReduce the divisor of each size
- * that is nearest to its square root, windows, interleaved; for Reduce-Scatter and AllGather g is the size. Fails, with
- * the reason, with TRV_ERR_ARGUMENT for unknown words and TRV_ERR_UNSUPPORTED for factors that do not fit the torus.
- * (Step counts without a row of distances are detected when the schedule is created.) */
-int trv_hybrid_parse(const char *parameters, const trv_torus_t *torus, trv_collective_t collective,
-                     trv_hybrid_t *hybrid);
+/* The hybrid that a name specifies. Without factors: for AllReduce the divisor of each size that is nearest to its
+ * square root; for Reduce-Scatter and AllGather g is the size. Fails, with the reason, with TRV_ERR_UNSUPPORTED for
+ * factors that do not fit the torus. (Step counts without a row of distances are detected when the schedule is
+ * created.) */
+int trv_hybrid_read(const trv_parameters_t *parameters, const trv_torus_t *torus, trv_collective_t collective,
+                    trv_hybrid_t *hybrid);
+
+/* The maximum of trv_hybrid_t.own. */
+int trv_hybrid_own_max(const trv_torus_t *torus);
 
 /* Completes the schedule (trv_algorithm.create). Steps of 0 stand for the fewest. */
 int trv_hybrid_make(trv_schedule_t *schedule, const trv_hybrid_t *hybrid);
 
 /* Writes the name in its shortest form. */
-void trv_hybrid_name(const trv_hybrid_t *hybrid, const trv_torus_t *torus, char *name, int size);
+void trv_hybrid_name(const trv_hybrid_t *hybrid, const trv_torus_t *torus, char *name, size_t size);
 
-/* Writes the name in full, including steps, own, form and order (trv_algorithm.full_name). */
-int trv_hybrid_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
-                         size_t size);
+/* Sets all values of a full name, including steps, own, form and order (trv_algorithm.complete). */
+int trv_hybrid_complete(trv_parameters_t *parameters, const trv_torus_t *torus, trv_collective_t collective);
 
 /* Adds the hybrids that the planner should consider (trv_algorithm.candidates). */
 int trv_hybrid_candidates(const trv_collector_t *collector);

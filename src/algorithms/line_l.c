@@ -19,7 +19,6 @@
  * Steps: sum of ceil(log3 a) for K = 1.   Exact: yes.   Symmetry: none.
  * Consistent: yes, unless rows of one dimension begin at different coordinates (hybrid.c).
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "algorithms/hybrid.h"
@@ -202,50 +201,30 @@ int trv_line_supports(const trv_torus_t *torus, trv_collective_t collective)
                                    trv_torus_format(torus, text, sizeof text), text);
 }
 
-/* Reads the number of dimensions that are treated together; 1 if the name does not specify it. */
-static int line_l_read_joint(const char *parameters, const trv_torus_t *torus, int *joint)
+static int joint_max(const trv_torus_t *torus)
 {
     int dimension[TRV_DIMS_MAX];
-    const int active = trv_torus_active(torus, dimension), max = active < JOINT_MAX ? active : JOINT_MAX;
-    *joint = !parameters ? 1 : parameters[0] >= '1' && parameters[0] <= '9' && !parameters[1] ? parameters[0] - '0' : 0;
-    if (*joint >= 1 && *joint <= (max > 1 ? max : 1))
-        return TRV_OK;
-    return max > 1
-               ? trv_fail(TRV_ERR_ARGUMENT,
-                          "line-l treats 1 to %d dimensions together on this torus, not '%.40s'; for example line-l:%d",
-                          max, parameters, max)
-               : trv_fail(TRV_ERR_ARGUMENT,
-                          "line-l treats one dimension at a time on this torus, not '%.40s'; for example line-l:1",
-                          parameters);
+    const int active = trv_torus_active(torus, dimension);
+    return active < 1 ? 1 : active < JOINT_MAX ? active : JOINT_MAX;
 }
 
 static int line_l_create(trv_schedule_t *schedule)
 {
-    trv_hybrid_t hybrid = {.form = TRV_HYBRID_GROUPED};
+    trv_hybrid_t hybrid = {.form = TRV_HYBRID_GROUPED, .joint = schedule->parameters->value[0].number};
     for (int d = 0; d < schedule->torus.dims; d++)
         hybrid.dimension[d].g = 1;
-    int rc = line_l_read_joint(schedule->parameters, &schedule->torus, &hybrid.joint);
-    return rc ? rc : trv_hybrid_make(schedule, &hybrid);
-}
-
-static int line_l_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
-                            size_t size)
-{
-    (void)collective;
-    int joint, rc = line_l_read_joint(parameters, torus, &joint);
-    return rc ? rc : snprintf(text, size, "line-l:%d", joint);
+    return trv_hybrid_make(schedule, &hybrid);
 }
 
 static int line_l_candidates(const trv_collector_t *collector)
 {
-    int dimension[TRV_DIMS_MAX], rc = TRV_OK;
-    const int active = trv_torus_active(collector->torus, dimension);
+    int rc = TRV_OK;
     if (!collector->torus->lines || collector->collective != TRV_ALLREDUCE)
         return TRV_OK;
-    for (int joint = 1; joint <= active && joint <= JOINT_MAX && !rc; joint++) {
-        char name[16];
-        snprintf(name, sizeof name, joint > 1 ? "line-l:%d" : "line-l", joint);
-        rc = collector->add(collector->list, name, NULL, true);
+    for (int joint = 1; joint <= joint_max(collector->torus) && !rc; joint++) {
+        char name[TRV_ALGORITHM_NAME_MAX];
+        trv_name_of_numbers(&trv_line_l, &joint, name);
+        rc = collector->add(collector->list, joint > 1 ? name : "line-l", NULL, true);
     }
     return rc;
 }
@@ -258,6 +237,11 @@ const trv_algorithm_t trv_line_l = {
     .source = "docs/networks.md; after Juerss, Addanki, Schmid: Trivance",
     .sizes = "tori and meshes with at least one line",
     .parameters = "K",
+    .example = "line-l:1",
+    .field = {{.kind = TRV_FIELD_NUMBER,
+               .what = "a number of dimensions that are treated together",
+               .limit = joint_max,
+               .value = 1}},
     .steps_formula = "sum of ceil(log3 a); fewer for K > 1",
     .bytes_formula = "2m per step",
     .latency_optimal = true,
@@ -267,6 +251,5 @@ const trv_algorithm_t trv_line_l = {
     .consistent = true,
     .supports = trv_line_supports,
     .create = line_l_create,
-    .full_name = line_l_full_name,
     .candidates = line_l_candidates,
 };

@@ -22,12 +22,10 @@
  * Sizes: any.   Streams: 2D.   Steps: (S-1) a + 2 * sum of (a-1) for S chunks, and those for which sums wait.
  * Exact: yes.   Consistent: yes, each block is summed up once.   Symmetry: none; on rings alone translation.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "algorithms/builders/line_pipeline.h"
 #include "algorithms/line_pipelined_candidates.h"
-#include "algorithms/name_numbers.h"
 #include "algorithms/registry.h"
 #include "base/error.h"
 #include "torus/torus.h"
@@ -205,43 +203,23 @@ static int pipelined_axes(const trv_schedule_t *schedule, int stream, trv_axis_t
     return 1 + pipelines->levels;
 }
 
-/* ---- Names ------------------------------------------------------------------------------------------------------- */
-
-static int pipelined_parse(const char *parameters, const trv_torus_t *torus, int *chunks)
-{
-    const int max = TRV_PIPELINE_BLOCKS_MAX / torus->ranks;
-    if (!trv_name_numbers_read(parameters, 1, &max, chunks))
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "line-pipelined divides the vector into 1 to %d chunks on %d ranks, for example "
-                        "line-pipelined:16, not into '%.40s'",
-                        max, torus->ranks, parameters);
-    return TRV_OK;
-}
-
-static int pipelined_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective,
-                               char *text, size_t size)
-{
-    int chunks, rc = parameters ? pipelined_parse(parameters, torus, &chunks) : TRV_OK;
-    (void)collective;
-    if (rc)
-        return rc;
-    return parameters ? snprintf(text, size, "line-pipelined:%d", chunks) : snprintf(text, size, "line-pipelined");
-}
-
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
+
+static int chunks_max(const trv_torus_t *torus) { return TRV_PIPELINE_BLOCKS_MAX / torus->ranks; }
 
 static int pipelined_create(trv_schedule_t *schedule)
 {
     const trv_torus_t *torus = &schedule->torus;
-    int rc = TRV_OK, chunks = trv_pipelines_choose_chunks(torus, schedule->rows->lines);
-    if (schedule->parameters)
-        rc = pipelined_parse(schedule->parameters, torus, &chunks);
-    trv_pipelines_t *pipelines = rc ? NULL : calloc(1, sizeof *pipelines);
+    int chunks = schedule->parameters->value[0].number;
+    trv_pipelines_t *pipelines = calloc(1, sizeof *pipelines);
     if (!pipelines)
-        return rc ? rc : trv_fail_memory();
+        return trv_fail_memory();
+    if (!chunks)
+        chunks = trv_pipelines_choose_chunks(torus, schedule->rows->lines);
     schedule->tables = pipelines;
     schedule->destroy = free;
-    rc = trv_pipelines_make(pipelines, torus, schedule->rows->lines, schedule->collective, chunks, &schedule->steps);
+    int rc = trv_pipelines_make(pipelines, torus, schedule->rows->lines, schedule->collective, chunks,
+                                &schedule->steps);
     if (rc)
         return rc;
     schedule->streams = pipelines->levels ? 2 * pipelines->levels : 1;
@@ -261,6 +239,8 @@ const trv_algorithm_t trv_line_pipelined = {
     .source = "docs/algorithms.md",
     .sizes = "any torus or mesh",
     .parameters = "S",
+    .example = "line-pipelined:16",
+    .field = {{.kind = TRV_FIELD_NUMBER, .what = "a number of chunks", .limit = chunks_max, .hidden = true}},
     .lines = true,
     .steps_formula = "(S-1) a + 2 * sum of (a-1)",
     .bytes_formula = "2m (n-1)/n",
@@ -268,6 +248,5 @@ const trv_algorithm_t trv_line_pipelined = {
     .exactness = TRV_EXACT,
     .consistent = true,
     .create = pipelined_create,
-    .full_name = pipelined_full_name,
     .candidates = trv_line_pipelined_candidates,
 };

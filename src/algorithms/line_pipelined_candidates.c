@@ -4,7 +4,6 @@
 #include "algorithms/line_pipelined_candidates.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "algorithms/builders/line_pipeline.h"
@@ -140,7 +139,7 @@ static int pipelined_add_candidate(const trv_collector_t *collector, int chunks,
     if (trv_pipelines_make(&pipelines, torus, torus->lines, collector->collective, chunks, &steps))
         return TRV_OK;
     int rc = pipelines_model(&pipelines, collector, steps, &model);
-    snprintf(name, sizeof name, "line-pipelined:%d", chunks);
+    trv_name_of_numbers(&trv_line_pipelined, &chunks, name);
     return rc ? rc : collector->add(collector->list, name, &model, always);
 }
 

@@ -8,12 +8,10 @@
  * side can be reached both ways.
  * Streams: 1, or 2.   Steps: about (n-1) / (2D MESSAGES).   Exact: yes.   Symmetry: translation (all-to-all).
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "algorithms/builders/exchange.h"
 #include "algorithms/collector.h"
-#include "algorithms/name_numbers.h"
 #include "algorithms/registry.h"
 #include "base/error.h"
 #include "torus/torus.h"
@@ -29,18 +27,6 @@ static int compare_targets(const void *a, const void *b)
 {
     const target_t *x = a, *y = b;
     return x->hops != y->hops ? (x->hops > y->hops ? -1 : 1) : x->rank - y->rank;
-}
-
-static int read_messages(const char *text, int *messages)
-{
-    static const int max[] = {MESSAGES_MAX};
-    *messages = 1;
-    if (!trv_name_numbers_read(text, 1, max, messages))
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "linear: '%.40s' is not a number of messages per port and step from 1 to %d; for example "
-                        "linear:8",
-                        text, MESSAGES_MAX);
-    return TRV_OK;
 }
 
 /* The port along dimension `d` by which the shortest route from the root leaves; -1 if the rank has the root's
@@ -110,36 +96,21 @@ static void fill_edges(const trv_schedule_t *schedule, bool mirrored, int messag
 static int linear_create(trv_schedule_t *schedule)
 {
     const size_t ranks = (size_t)schedule->torus.ranks;
-    int streams = 1, messages;
-    int rc = read_messages(schedule->parameters, &messages);
-    if (rc)
-        return rc;
+    int streams = 1;
     for (int d = 0; d < schedule->torus.dims; d++)
         if (schedule->torus.size[d] % 2 == 0)
             streams = 2;
     trv_tree_edge_t *edge = malloc((size_t)streams * ranks * sizeof *edge);
     target_t *target = malloc(ranks * sizeof *target);
-    rc = edge && target ? TRV_OK : trv_fail_memory();
+    int rc = edge && target ? TRV_OK : trv_fail_memory();
     for (int s = 0; s < streams && !rc; s++)
-        fill_edges(schedule, s == 1, messages, target, edge + (size_t)s * ranks);
+        fill_edges(schedule, s == 1, schedule->parameters->value[0].number, target, edge + (size_t)s * ranks);
     if (!rc)
         rc = schedule->collective == TRV_ALLTOALL ? trv_exchange_create(schedule, streams, edge)
                                                   : trv_spanning_create(schedule, streams, edge, 1);
     free(edge);
     free(target);
     return rc;
-}
-
-static int linear_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
-                            size_t size)
-{
-    int messages;
-    (void)torus;
-    (void)collective;
-    const int rc = read_messages(parameters, &messages);
-    if (rc)
-        return rc;
-    return messages == 1 ? snprintf(text, size, "linear") : snprintf(text, size, "linear:%d", messages);
 }
 
 /* In an all-to-all a step waits for the messages of the previous one, so several messages per port and step are
@@ -152,7 +123,7 @@ static int linear_candidates(const trv_collector_t *collector)
         return TRV_OK;
     for (int messages = 2; messages < 2 * by_port && messages <= CANDIDATE_MAX && !rc; messages *= 2) {
         char name[TRV_ALGORITHM_NAME_MAX];
-        snprintf(name, sizeof name, "linear:%d", messages);
+        trv_name_of_numbers(&trv_linear, &messages, name);
         rc = collector->add(collector->list, name, NULL, false);
     }
     return rc;
@@ -168,6 +139,12 @@ const trv_algorithm_t trv_linear = {
     .steps_formula = "about (n-1) / (2D)",
     .bytes_formula = "m (n-1); blocks: m (n-1)/n",
     .parameters = "[MESSAGES]",
+    .example = "linear:8",
+    .field = {{.kind = TRV_FIELD_NUMBER,
+               .what = "a number of messages per port and step",
+               .max = MESSAGES_MAX,
+               .value = 1,
+               .hidden = true}},
     .collectives = TRV_TREE_COLLECTIVES,
     .latency_optimal = true,
     .lines = true,
@@ -176,6 +153,5 @@ const trv_algorithm_t trv_linear = {
     .exactness = TRV_EXACT,
     .consistent = true,
     .create = linear_create,
-    .full_name = linear_full_name,
     .candidates = linear_candidates,
 };

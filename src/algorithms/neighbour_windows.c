@@ -23,19 +23,16 @@
  * Streams: STREAMS * D; stream i begins in dimension i mod D (trees: D, or 2D if a ring is even).
  * Steps: sum of floor(a/2), on lines a-1: the diameter.   Exact: yes.   Consistent: gathered.   Symmetry: translation.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "algorithms/builders/dimension_tree.h"
 #include "algorithms/builders/visit.h"
-#include "algorithms/name_numbers.h"
 #include "algorithms/registry.h"
 #include "base/error.h"
 #include "torus/torus.h"
 
-#define SLOTS       1  /* gathered: the register of the vector of coordinate 0; otherwise the first one of arrivals */
-#define STREAMS_MAX 16 /* in each dimension */
+#define SLOTS 1 /* gathered: the register of the vector of coordinate 0; otherwise the first one of arrivals */
 
 typedef struct tables {
     bool gathered;
@@ -205,41 +202,12 @@ static bool has_even_ring(const trv_schedule_t *schedule)
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
-typedef struct options {
-    bool gathered;
-    int streams; /* in each dimension */
-} options_t;
-
-/* Reads "[gathered][:STREAMS]". */
-static int read_options(const char *text, options_t *options)
-{
-    static const char word[] = "gathered";
-    static const int max[] = {STREAMS_MAX};
-    const size_t length = sizeof word - 1;
-    const char *streams = text;
-    *options = (options_t){.streams = 1};
-    if (text && strncmp(text, word, length) == 0 && (text[length] == ':' || !text[length])) {
-        options->gathered = true;
-        streams = text[length] ? text + length + 1 : NULL;
-    }
-    return trv_name_numbers_read(streams, 1, max, &options->streams)
-               ? TRV_OK
-               : trv_fail(TRV_ERR_ARGUMENT,
-                          "neighbour: '%.40s' is neither gathered nor a number of streams from 1 to %d; for example "
-                          "neighbour:2 or neighbour:gathered:2",
-                          text, STREAMS_MAX);
-}
-
 static int neighbour_create(trv_schedule_t *schedule)
 {
-    options_t options;
-    int rc = read_options(schedule->parameters, &options);
-    if (rc)
-        return rc;
+    const bool gathered = schedule->parameters->value[0].number;
     if (schedule->collective != TRV_ALLREDUCE) {
-        if (schedule->parameters)
-            return trv_fail(TRV_ERR_ARGUMENT, "neighbour:%.40s is a form of AllReduce only; use neighbour",
-                            schedule->parameters);
+        if (schedule->parameters->given)
+            return trv_fail(TRV_ERR_ARGUMENT, "%.60s is a form of AllReduce only; use neighbour", schedule->name);
         schedule->symmetry = TRV_SYMMETRY_NONE; /* an all-to-all has one, which trv_dimension_trees_create states */
         schedule->consistent = true;
         return trv_dimension_trees_create(schedule, neighbour_row, has_even_ring(schedule), 0);
@@ -250,33 +218,20 @@ static int neighbour_create(trv_schedule_t *schedule)
     schedule->tables = tables;
     schedule->destroy = free;
     schedule->step = neighbour_step;
-    tables->gathered = options.gathered;
+    tables->gathered = gathered;
     tables->active = trv_torus_active(&schedule->torus, tables->dimension);
     int slots = 4;
     for (int i = 0; i < tables->active; i++) {
         const int d = tables->dimension[i], size = schedule->torus.size[d];
         tables->levels[i] = trv_rows_are_lines(schedule->rows, d) ? size - 1 : size / 2;
         schedule->steps += tables->levels[i];
-        slots = options.gathered && size > slots ? size : slots;
+        slots = gathered && size > slots ? size : slots;
     }
-    schedule->streams = tables->active > 0 ? options.streams * tables->active : 1;
+    schedule->streams = tables->active > 0 ? schedule->parameters->value[1].number * tables->active : 1;
     schedule->registers = SLOTS + slots;
     schedule->halves = has_even_ring(schedule) ? 2 : 1;
-    schedule->consistent = options.gathered;
+    schedule->consistent = gathered;
     return TRV_OK;
-}
-
-static int neighbour_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective,
-                               char *text, size_t size)
-{
-    options_t options;
-    (void)torus;
-    (void)collective;
-    const int rc = read_options(parameters, &options);
-    return rc ? rc
-           : options.streams == 1
-               ? snprintf(text, size, "neighbour%s", options.gathered ? ":gathered" : "")
-               : snprintf(text, size, "neighbour%s:%d", options.gathered ? ":gathered" : "", options.streams);
 }
 
 /* Where messages are forwarded, algorithms with fewer steps or more streams are faster than several streams of this
@@ -284,18 +239,14 @@ static int neighbour_full_name(const char *parameters, const trv_torus_t *torus,
 static int neighbour_candidates(const trv_collector_t *collector)
 {
     const int streams_max = collector->network->no_forwarding ? 4 : 1;
-    int rc = collector->add(collector->list, "neighbour", NULL, true);
-    if (rc || collector->collective != TRV_ALLREDUCE)
-        return rc;
-    rc = collector->add(collector->list, "neighbour:gathered", NULL, true);
-    for (int streams = 2; streams <= streams_max && !rc; streams *= 2) {
-        char name[32];
-        snprintf(name, sizeof name, "neighbour:%d", streams);
-        rc = collector->add(collector->list, name, NULL, true);
-        snprintf(name, sizeof name, "neighbour:gathered:%d", streams);
-        if (!rc)
+    const int forms = collector->collective == TRV_ALLREDUCE ? 2 : 1;
+    int rc = TRV_OK;
+    for (int streams = 1; streams <= (forms > 1 ? streams_max : 1); streams *= 2)
+        for (int gathered = 0; gathered < forms && !rc; gathered++) {
+            char name[TRV_ALGORITHM_NAME_MAX];
+            trv_name_of_numbers(&trv_neighbour, (const int[]){gathered, streams}, name);
             rc = collector->add(collector->list, name, NULL, true);
-    }
+        }
     return rc;
 }
 
@@ -307,6 +258,13 @@ const trv_algorithm_t trv_neighbour = {
     .source = "folklore; joint reductions after Juerss, Addanki, Schmid: Trivance",
     .sizes = "any torus or mesh",
     .parameters = "[gathered][:STREAMS]",
+    .example = "neighbour:gathered:2",
+    .field = {{.kind = TRV_FIELD_WORD, .word = "gathered"},
+              {.kind = TRV_FIELD_NUMBER,
+               .what = "the word gathered or a number of streams",
+               .max = 16,
+               .value = 1,
+               .hidden = true}},
     .steps_formula = "sum of floor(a/2), on lines a-1",
     .bytes_formula = "m (n-1) on rings",
     .collectives = 1U << TRV_ALLREDUCE | TRV_TREE_COLLECTIVES,
@@ -316,6 +274,5 @@ const trv_algorithm_t trv_neighbour = {
     .exactness = TRV_EXACT,
     .consistent = false,
     .create = neighbour_create,
-    .full_name = neighbour_full_name,
     .candidates = neighbour_candidates,
 };

@@ -8,22 +8,9 @@
 #include <stdlib.h>
 
 #include "algorithms/builders/spanning.h"
-#include "algorithms/name_numbers.h"
 #include "algorithms/registry.h"
 #include "base/error.h"
 #include "torus/torus.h"
-
-#define CHUNKS_MAX 4096
-
-static int read_chunks(const char *text, int *chunks)
-{
-    static const int max[] = {CHUNKS_MAX};
-    *chunks = 16;
-    if (!trv_name_numbers_read(text, 1, max, chunks))
-        return trv_fail(TRV_ERR_ARGUMENT, "chain: '%.40s' is not a number of chunks from 1 to %d; for example chain:64",
-                        text, CHUNKS_MAX);
-    return TRV_OK;
-}
 
 /* The first port of a shortest route. */
 static int port_to(const trv_torus_t *torus, int from, int to)
@@ -39,10 +26,6 @@ static int port_to(const trv_torus_t *torus, int from, int to)
 static int chain_create(trv_schedule_t *schedule)
 {
     const int ranks = schedule->torus.ranks, root = schedule->root;
-    int chunks;
-    int rc = read_chunks(schedule->parameters, &chunks);
-    if (rc)
-        return rc;
     trv_tree_edge_t *edge = malloc(2 * (size_t)ranks * sizeof *edge);
     if (!edge)
         return trv_fail_memory();
@@ -53,19 +36,9 @@ static int chain_create(trv_schedule_t *schedule)
         edge[up] = (trv_tree_edge_t){before_up, i - 1, port_to(&schedule->torus, before_up, up)};
         edge[ranks + down] = (trv_tree_edge_t){before_down, i - 1, port_to(&schedule->torus, before_down, down)};
     }
-    rc = trv_spanning_create(schedule, 2, edge, chunks);
+    const int rc = trv_spanning_create(schedule, 2, edge, schedule->parameters->value[0].number);
     free(edge);
     return rc;
-}
-
-static int chain_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
-                           size_t size)
-{
-    int chunks;
-    (void)torus;
-    (void)collective;
-    const int rc = read_chunks(parameters, &chunks);
-    return rc ? rc : snprintf(text, size, "chain:%d", chunks);
 }
 
 const trv_algorithm_t trv_chain = {
@@ -78,6 +51,8 @@ const trv_algorithm_t trv_chain = {
     .steps_formula = "n - 2 + chunks",
     .bytes_formula = "m",
     .parameters = "[CHUNKS]",
+    .example = "chain:64",
+    .field = {{.kind = TRV_FIELD_NUMBER, .what = "a number of chunks", .max = 4096, .value = 16}},
     .collectives = 1U << TRV_BROADCAST | 1U << TRV_REDUCE,
     .latency_optimal = true,
     .baseline = true,
@@ -85,5 +60,4 @@ const trv_algorithm_t trv_chain = {
     .exactness = TRV_EXACT,
     .consistent = true,
     .create = chain_create,
-    .full_name = chain_full_name,
 };

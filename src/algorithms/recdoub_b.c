@@ -11,13 +11,12 @@
  * 2D streams: stream i starts in dimension i, stream D + i is the same with every coordinate negated. Messages over
  * half of the ring travel in direction + in all streams, as in the reference simulator; in the variant recdoub-b-split
  * they travel in direction - in the mirrored streams, which distributes the longest step over both directions.
- * recdoub-b:PORTS has the first PORTS streams (ports.h), and these messages leave as in recdoub-l:PORTS.
+ * recdoub-b:PORTS has the first PORTS streams (name.h), and these messages leave as in recdoub-l:PORTS.
  * Sizes: powers of two; others are folded (pairs.h).   Steps: 2 * sum of log2 a, and 2 where folded.
  * Exact: yes.   Consistent: yes.   Symmetry: none.
  */
 #include "algorithms/builders/pairs.h"
 #include "algorithms/paper.h"
-#include "algorithms/ports.h"
 #include "algorithms/registry.h"
 
 static trv_pattern_t *recdoub_b_pattern(int size, trv_collective_t collective)
@@ -35,9 +34,7 @@ static trv_pattern_t *recdoub_b_pattern_alternating(int size, trv_collective_t c
 
 static int recdoub_b_create(trv_schedule_t *schedule)
 {
-    const int ports = trv_ports_read("recdoub-b", schedule->parameters, &schedule->torus);
-    if (ports < 0)
-        return ports;
+    const int ports = schedule->parameters->value[0].number;
     const bool alternating = ports > 0;
     return trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = TRV_INTERLEAVED,
                                                                  .mirrored = true,
@@ -45,13 +42,6 @@ static int recdoub_b_create(trv_schedule_t *schedule)
                                                                  .ports = ports,
                                                                  .pattern = alternating ? recdoub_b_pattern_alternating
                                                                                         : recdoub_b_pattern});
-}
-
-static int recdoub_b_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective,
-                               char *text, size_t size)
-{
-    (void)collective;
-    return trv_ports_full_name("recdoub-b", parameters, torus, text, size);
 }
 
 static int recdoub_b_create_split(trv_schedule_t *schedule)
@@ -80,14 +70,14 @@ const trv_algorithm_t trv_recdoub_b = {
     .sizes = "any torus or mesh, designed for powers of two",
     .steps_formula = "2 * sum of log2 a; + 2 where folded",
     .parameters = "PORTS",
-    .ports = true,
+    .example = "recdoub-b:1",
+    .field = {TRV_FIELD_PORTS},
     .bytes_formula = "2m (n-1)/n; about m more per folded dimension",
     .symmetry = TRV_SYMMETRY_NONE,
     .exactness = TRV_EXACT,
     .consistent = true,
     .paper_cost = recdoub_b_paper_cost,
     .create = recdoub_b_create,
-    .full_name = recdoub_b_full_name,
 };
 
 const trv_algorithm_t trv_recdoub_b_split = {

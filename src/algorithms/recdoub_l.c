@@ -7,7 +7,7 @@
  *   step 1   0<->2  1<->3  4<->6  5<->7          distance 2, congestion 2
  *   step 2   0<->4  1<->5  2<->6  3<->7          distance 4, congestion 4 (all in direction +)
  *
- * One port at a time, one stream; on a torus the dimensions alternate. recdoub-l:PORTS has as many streams (ports.h),
+ * One port at a time, one stream; on a torus the dimensions alternate. recdoub-l:PORTS has as many streams (name.h),
  * and messages half way round leave even coordinates in direction +, odd ones in direction -: congestion 2 in step 2.
  * Sizes: powers of two in log2 n steps; others fold their excess ranks into neighbours (pairs.h), with two additional
  * steps.
@@ -15,20 +15,11 @@
  */
 #include "algorithms/builders/pairs.h"
 #include "algorithms/paper.h"
-#include "algorithms/ports.h"
 #include "algorithms/registry.h"
 
 static int recdoub_l_create(trv_schedule_t *schedule)
 {
-    const int ports = trv_ports_read("recdoub-l", schedule->parameters, &schedule->torus);
-    return ports < 0 ? ports : trv_pairs_l_create(schedule, trv_recdoub_partner, ports);
-}
-
-static int recdoub_l_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective,
-                               char *text, size_t size)
-{
-    (void)collective;
-    return trv_ports_full_name("recdoub-l", parameters, torus, text, size);
+    return trv_pairs_l_create(schedule, trv_recdoub_partner, schedule->parameters->value[0].number);
 }
 
 static double recdoub_l_congestion(int step) { return pow(2, step); }
@@ -48,7 +39,8 @@ const trv_algorithm_t trv_recdoub_l = {
     .sizes = "any torus or mesh, designed for powers of two",
     .steps_formula = "sum of log2 a; + 2 where folded",
     .parameters = "PORTS",
-    .ports = true,
+    .example = "recdoub-l:1",
+    .field = {TRV_FIELD_PORTS},
     .bytes_formula = "m log2 n",
     .latency_optimal = true,
     .symmetry = TRV_SYMMETRY_NONE,
@@ -58,5 +50,4 @@ const trv_algorithm_t trv_recdoub_l = {
     .colour = 3,
     .paper_cost = recdoub_l_paper_cost,
     .create = recdoub_l_create,
-    .full_name = recdoub_l_full_name,
 };

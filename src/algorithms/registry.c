@@ -108,32 +108,36 @@ int trv_schedule_full_name_on(const trv_network_t *network, const char *algorith
     char base[TRV_FULL_NAME_MAX];
     double avoid;
     trv_torus_t torus;
+    trv_parameters_t parameters;
     if (size > 0)
         text[0] = '\0';
-    int length = trv_collective_check(collective, root, network->torus.ranks);
-    if (length == TRV_OK)
-        length = trv_name_split(algorithm, base, &avoid);
-    const trv_algorithm_t *row = length ? NULL : trv_algorithm_find(base);
+    int rc = trv_collective_check(collective, root, network->torus.ranks);
+    if (!rc)
+        rc = trv_name_split(algorithm, base, &avoid);
+    const trv_algorithm_t *row = rc ? NULL : trv_algorithm_find(base);
     const char *colon = strchr(base, ':');
     if (!row)
         return TRV_ERR_ARGUMENT;
     torus = network->torus;
-    length = row->any_network ? TRV_OK : find_torus(network, avoid, &torus);
-    if (length == TRV_OK && !colon)
-        length = trv_algorithm_supports(row, &torus, collective);
-    if (length == TRV_OK)
-        length = row->full_name ? row->full_name(colon ? colon + 1 : NULL, &torus, collective, text, size)
-                                : snprintf(text, size, "%s", base);
-    if (length >= 0 && (size_t)length < size)
-        length += snprintf(text + length, size - (size_t)length, "%s", algorithm + strlen(base));
-    if (length >= 0 && (size_t)length < size)
+    rc = row->any_network ? TRV_OK : find_torus(network, avoid, &torus);
+    if (!rc && !colon)
+        rc = trv_algorithm_supports(row, &torus, collective);
+    if (!rc)
+        rc = trv_name_parse(row, colon ? colon + 1 : NULL, &torus, &parameters);
+    if (!rc && row->complete)
+        rc = row->complete(&parameters, &torus, collective);
+    if (rc)
+        return rc;
+    const size_t name = (size_t)trv_name_print(row, &parameters, true, text, size);
+    const char *const at = algorithm + strlen(base); /* @ and what follows */
+    if (name + strlen(at) < size) {
+        memcpy(text + name, at, strlen(at) + 1);
         return TRV_OK;
+    }
     if (size > 0)
         text[0] = '\0';
-    return length < 0
-               ? length
-               : trv_fail(TRV_ERR_ARGUMENT, "the full name of '%.60s' has %d characters, but the buffer holds %zu",
-                          algorithm, length, size > 0 ? size - 1 : 0);
+    return trv_fail(TRV_ERR_ARGUMENT, "the full name of '%.60s' has %zu characters, but the buffer holds %zu",
+                    algorithm, name + strlen(at), size > 0 ? size - 1 : 0);
 }
 
 int trv_schedule_full_name(const trv_torus_t *torus, const char *algorithm, trv_collective_t collective, char *text,

@@ -5,6 +5,7 @@
 #define TRIVANCE_ALGORITHMS_REGISTRY_H
 
 #include "algorithms/algorithm.h"
+#include "algorithms/name.h"
 
 #define ALGORITHM(name) extern const trv_algorithm_t trv_##name;
 #include "algorithms/lines.h"

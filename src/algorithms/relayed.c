@@ -57,9 +57,10 @@ static void relayed_destroy(void *relayed) { trv_schedule_destroy(relayed); }
 
 static int create_base(const trv_schedule_t *schedule, trv_schedule_t **base)
 {
-    const char *text = schedule->parameters ? schedule->parameters : default_name(schedule->collective);
+    const char *text = schedule->parameters->given ? schedule->parameters->value[0].text
+                                                   : default_name(schedule->collective);
     char name[TRV_FULL_NAME_MAX];
-    if (!*text || strncmp(text, "relayed", strlen("relayed")) == 0)
+    if (strncmp(text, "relayed", strlen("relayed")) == 0)
         return trv_fail(
             TRV_ERR_ARGUMENT,
             "relayed: '%.40s' is not an algorithm whose messages can be passed on; for example relayed:swing-b", text);
@@ -87,13 +88,13 @@ static int relayed_create(trv_schedule_t *schedule)
     return trv_schedule_copy_properties(schedule, relayed);
 }
 
-static int relayed_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
-                             size_t size)
+static int relayed_complete(trv_parameters_t *parameters, const trv_torus_t *torus, trv_collective_t collective)
 {
     char name[TRV_FULL_NAME_MAX];
-    const int rc = trv_schedule_full_name(torus, parameters ? parameters : default_name(collective), collective, name,
-                                          sizeof name);
-    return rc ? rc : snprintf(text, size, "relayed:%s", name);
+    const char *text = parameters->given ? parameters->value[0].text : default_name(collective);
+    const int rc = trv_schedule_full_name(torus, text, collective, name, sizeof name);
+    parameters->value[0].text = strcpy(parameters->text, name);
+    return rc;
 }
 
 /* ---- Candidates -------------------------------------------------------------------------------------------------- */
@@ -162,6 +163,8 @@ const trv_algorithm_t trv_relayed = {
     .source = "docs/networks.md",
     .sizes = "those of the algorithm, a few hundred ranks",
     .parameters = "[NAME]",
+    .example = "relayed:swing-b",
+    .field = {{.kind = TRV_FIELD_REST, .what = "an algorithm"}},
     .steps_formula = "one per hop of the algorithm's messages",
     .bytes_formula = "those of the algorithm, once per hop",
     .collectives = (1U << TRV_COLLECTIVES) - 1,
@@ -172,6 +175,6 @@ const trv_algorithm_t trv_relayed = {
     .consistent = true,
     .supports = relayed_supports,
     .create = relayed_create,
-    .full_name = relayed_full_name,
+    .complete = relayed_complete,
     .candidates = relayed_candidates,
 };

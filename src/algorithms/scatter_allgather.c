@@ -16,25 +16,8 @@
 #include "base/error.h"
 #include "schedule/collective.h"
 
-typedef struct parts {
-    char tree[TRV_FULL_NAME_MAX];
-    const char *main;
-} parts_t;
-
-/* Reads "[TREE+]ALGORITHM". */
-static int read_parts(const char *text, parts_t *parts)
-{
-    const char *plus = text ? strchr(text, '+') : NULL;
-    snprintf(parts->tree, sizeof parts->tree, "%.*s", plus ? (int)(plus - text) : (int)strlen("binomial"),
-             plus ? text : "binomial");
-    parts->main = plus ? plus + 1 : text ? text : "bucket";
-    if (*parts->main && *parts->tree)
-        return TRV_OK;
-    return trv_fail(TRV_ERR_ARGUMENT,
-                    "scatter-allgather: '%.40s' is not an algorithm, nor a tree, a plus and an algorithm; for example "
-                    "scatter-allgather:trivance-tree+bucket",
-                    text);
-}
+/* The fields of the name. */
+enum { TREE, MAIN };
 
 static trv_collective_t main_collective(trv_collective_t collective)
 {
@@ -51,29 +34,33 @@ static int scatter_allgather_create(trv_schedule_t *schedule)
     const trv_collective_t collective = schedule->collective;
     const bool reduces = collective == TRV_REDUCE;
     trv_schedule_t *main = NULL, *tree = NULL;
-    parts_t parts;
-    int rc = read_parts(schedule->parameters, &parts);
+    const trv_value_t *part = schedule->parameters->value;
+    int rc = trv_schedule_create_on(&main, schedule->network, part[MAIN].text, main_collective(collective), 0);
     if (!rc)
-        rc = trv_schedule_create_on(&main, schedule->network, parts.main, main_collective(collective), 0);
-    if (!rc)
-        rc = trv_schedule_create_on(&tree, schedule->network, parts.tree, tree_collective(collective), schedule->root);
+        rc = trv_schedule_create_on(&tree, schedule->network, part[TREE].text, tree_collective(collective),
+                                    schedule->root);
     if (!rc)
         return trv_sequence_create(schedule, reduces ? main : tree, reduces ? tree : main, reduces);
     trv_schedule_destroy(main);
     return rc;
 }
 
-static int scatter_allgather_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective,
-                                       char *text, size_t size)
+static int scatter_allgather_complete(trv_parameters_t *parameters, const trv_torus_t *torus,
+                                      trv_collective_t collective)
 {
     char main[TRV_FULL_NAME_MAX], tree[TRV_FULL_NAME_MAX];
-    parts_t parts;
-    int rc = read_parts(parameters, &parts);
+    trv_value_t *part = parameters->value;
+    int rc = trv_schedule_full_name(torus, part[MAIN].text, main_collective(collective), main, sizeof main);
     if (!rc)
-        rc = trv_schedule_full_name(torus, parts.main, main_collective(collective), main, sizeof main);
-    if (!rc)
-        rc = trv_schedule_full_name(torus, parts.tree, tree_collective(collective), tree, sizeof tree);
-    return rc ? rc : snprintf(text, size, "scatter-allgather:%s+%s", tree, main);
+        rc = trv_schedule_full_name(torus, part[TREE].text, tree_collective(collective), tree, sizeof tree);
+    const size_t length = strlen(tree);
+    if (!rc && length + strlen(main) + 2 > sizeof parameters->text)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "the names %.60s and %.60s are too long for a name", tree, main);
+    if (rc)
+        return rc;
+    part[TREE].text = strcpy(parameters->text, tree);
+    part[MAIN].text = strcpy(parameters->text + length + 1, main);
+    return TRV_OK;
 }
 
 /* Every tree with every algorithm that has an allgather, each with its own choice of parameters. */
@@ -109,12 +96,15 @@ const trv_algorithm_t trv_scatter_allgather = {
     .steps_formula = "those of the tree and of the allgather",
     .bytes_formula = "2m (n-1)/n",
     .parameters = "[TREE+]ALGORITHM",
+    .example = "scatter-allgather:trivance-tree+bucket",
+    .field = {{.kind = TRV_FIELD_REST, .what = "an algorithm", .text = "binomial", .until = '+'},
+              {.kind = TRV_FIELD_REST, .what = "an algorithm", .text = "bucket"}},
     .collectives = 1U << TRV_BROADCAST | 1U << TRV_REDUCE,
     .baseline = true,
     .symmetry = TRV_SYMMETRY_NONE,
     .exactness = TRV_EXACT,
     .consistent = true,
     .create = scatter_allgather_create,
-    .full_name = scatter_allgather_full_name,
+    .complete = scatter_allgather_complete,
     .candidates = scatter_allgather_candidates,
 };

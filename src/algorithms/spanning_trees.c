@@ -15,58 +15,23 @@
  * Name: spanning-trees[:CHUNKS[:TREES]], by default 64 chunks and 16 trees.
  * Steps: twice the depth of the deepest tree + chunks - 1.   Exact, consistent: yes.   Symmetry: none.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "algorithms/builders/balanced_trees.h"
-#include "algorithms/name_numbers.h"
 #include "algorithms/registry.h"
 #include "base/error.h"
 
-#define CHUNKS_MAX     4096
-#define TREES_MAX      64
 #define TREE_RANKS_MAX 65536 /* ranks of all trees of a candidate, which are found in about 0.3 s */
-
-typedef struct options {
-    int chunks, trees;
-} options_t;
-
-/* Reads "CHUNKS[:TREES]". */
-static int read_options(const char *text, options_t *options)
-{
-    static const int max[] = {CHUNKS_MAX, TREES_MAX};
-    int value[] = {64, 16};
-    const bool valid = trv_name_numbers_read(text, 2, max, value);
-    *options = (options_t){.chunks = value[0], .trees = value[1]};
-    return valid
-               ? TRV_OK
-               : trv_fail(TRV_ERR_ARGUMENT,
-                          "spanning-trees: '%.40s' is not a number of chunks from 1 to %d and, after a colon, of trees "
-                          "from 1 to %d; for example spanning-trees:128:32",
-                          text, CHUNKS_MAX, TREES_MAX);
-}
 
 static int spanning_trees_create(trv_schedule_t *schedule)
 {
-    options_t options;
+    const int chunks = schedule->parameters->value[0].number, trees = schedule->parameters->value[1].number;
     trv_tree_edge_t *edge = NULL;
-    int rc = read_options(schedule->parameters, &options);
+    int rc = trv_balanced_trees_find(schedule->network, trees, &edge);
     if (!rc)
-        rc = trv_balanced_trees_find(schedule->network, options.trees, &edge);
-    if (!rc)
-        rc = trv_spanning_create(schedule, options.trees, edge, options.chunks);
+        rc = trv_spanning_create(schedule, trees, edge, chunks);
     free(edge);
     return rc;
-}
-
-static int spanning_trees_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective,
-                                    char *text, size_t size)
-{
-    options_t options;
-    (void)torus;
-    (void)collective;
-    const int rc = read_options(parameters, &options);
-    return rc ? rc : snprintf(text, size, "spanning-trees:%d:%d", options.chunks, options.trees);
 }
 
 /* The share of the time in which the pipeline fills or empties that the busiest link is idle; fitted to simulations. */
@@ -106,7 +71,7 @@ static int add_candidate(const trv_collector_t *collector, const trees_t *trees,
                          .reduced = (trees->children + 1) * reductions / chunks,
                          .queues = true};
     trv_model_messages(&model, 2.0 * chunks, trees->count);
-    snprintf(name, sizeof name, "spanning-trees:%d:%d", chunks, trees->count);
+    trv_name_of_numbers(&trv_spanning_trees, (const int[]){chunks, trees->count}, name);
     return collector->add(collector->list, name, &model, false);
 }
 
@@ -138,6 +103,9 @@ const trv_algorithm_t trv_spanning_trees = {
     .steps_formula = "2 depth + chunks - 1",
     .bytes_formula = "about 2m (n-1)/n",
     .parameters = "[CHUNKS][:TREES]",
+    .example = "spanning-trees:128:32",
+    .field = {{.kind = TRV_FIELD_NUMBER, .what = "a number of chunks", .max = 4096, .value = 64},
+              {.kind = TRV_FIELD_NUMBER, .what = "a number of trees", .max = 64, .value = 16}},
     .collectives = 1U << TRV_ALLREDUCE,
     .any_network = true,
     .lines = true,
@@ -145,6 +113,5 @@ const trv_algorithm_t trv_spanning_trees = {
     .exactness = TRV_EXACT,
     .consistent = true,
     .create = spanning_trees_create,
-    .full_name = spanning_trees_full_name,
     .candidates = spanning_trees_candidates,
 };

@@ -221,14 +221,16 @@ static int star_fill(trv_schedule_t *schedule, tables_t *tables, const trv_star_
 static int star_supports(const trv_torus_t *torus, trv_collective_t collective)
 {
     (void)collective;
+    static const trv_value_t omitted[] = {{.text = ""}, {.text = ""}};
     trv_star_t star;
-    return trv_star_choose(NULL, torus, &star);
+    return trv_star_choose("", omitted, torus, &star);
 }
 
 static int star_create(trv_schedule_t *schedule)
 {
+    const trv_value_t *value = schedule->parameters->value;
     trv_star_t star;
-    int rc = trv_star_choose(schedule->parameters, &schedule->torus, &star);
+    int rc = trv_star_choose(value[0].text, value + 1, &schedule->torus, &star);
     if (rc)
         return rc;
     if (star.whole && schedule->collective != TRV_ALLREDUCE)
@@ -255,6 +257,8 @@ const trv_algorithm_t trv_star = {
     .use = "all ports of a torus in every step: the fewest steps; star:l for short vectors",
     .source = "docs/stars.md; direct sums of sets of displacements",
     .parameters = "[STEPS][:CHAIN][:STREAMS]",
+    .example = "star:b:1:2",
+    .field = {{.kind = TRV_FIELD_TEXT, .never = "./_-"}, {.kind = TRV_FIELD_TEXT}, {.kind = TRV_FIELD_TEXT}},
     .sizes = "tori with a star chain",
     .steps_formula = "2s or, star:l, s; s at least log_(2D+1) n",
     .bytes_formula = "2m (n-1)/n or, star:l, (q-1) m in every step",
@@ -263,6 +267,6 @@ const trv_algorithm_t trv_star = {
     .consistent = true,
     .supports = star_supports,
     .create = star_create,
-    .full_name = trv_star_full_name,
+    .complete = trv_star_complete_name,
     .candidates = trv_star_candidates,
 };

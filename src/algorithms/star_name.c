@@ -1,5 +1,5 @@
 /*
- * Reads and writes the parameters after "star:" in a name, see star_name.h.
+ * The parameters in the names of stars as the numbers of a star, and the reverse, see star_name.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,45 +7,17 @@
 
 #include "algorithms/star_name.h"
 #include "algorithms/builders/star_streams.h"
+#include "algorithms/registry.h"
 #include "base/error.h"
 
 static const char digits[] = "0123456789";
 
-enum { STEPS, CHAIN, STREAMS, WORDS };
+/* The fields of the name (star.c). */
+enum { STEPS, CHAIN, STREAMS };
 
-/* The parameters of a name, each with a terminating 0. */
-typedef struct words {
-    char word[WORDS][sizeof((trv_schedule_t *)0)->name];
-} words_t;
+#define STREAMS_TEXT_MAX 16
 
 static bool all_digits(const char *text) { return *text && strspn(text, digits) == strlen(text); }
-
-/* Splits the parameters. The first one is the text of a chain if it contains separators between coordinates or a sign,
- * which STEPS does not contain. */
-static int words_split(const char *parameters, words_t *words)
-{
-    const char *rest = parameters ? parameters : "";
-    *words = (words_t){0};
-    if (parameters && !*parameters)
-        return trv_fail(TRV_ERR_ARGUMENT, "'star:' has a colon but no parameters: expected "
-                                          "star[:STEPS][:CHAIN][:STREAMS], for example star or star:l");
-    for (int w = 0; w < WORDS; w++) {
-        size_t length = strcspn(rest, ":");
-        if (w == STEPS && strcspn(rest, "./_-") < length)
-            w = CHAIN;
-        if (length >= sizeof words->word[w])
-            break;
-        memcpy(words->word[w], rest, length);
-        rest += length;
-        rest += *rest == ':';
-    }
-    if (!*rest)
-        return TRV_OK;
-    return trv_fail(TRV_ERR_ARGUMENT,
-                    "'star:%.60s' has too many parameters: expected star[:STEPS][:CHAIN][:STREAMS], for example star:l "
-                    "or star:b:1:2",
-                    parameters);
-}
 
 /* Reads "3of6": the number of distinct streams among the maximum number `max`. */
 static bool read_distinct(const char *text, int max, int *distinct)
@@ -155,19 +127,16 @@ static int check_distinct(const char *text, const trv_star_t *star)
     return trv_fail(TRV_ERR_UNSUPPORTED, "%d of the chain's streams differ, not '%.20s'", layout.streams, text);
 }
 
-int trv_star_choose(const char *parameters, const trv_torus_t *torus, trv_star_t *star)
+int trv_star_choose(const char *steps, const trv_value_t chain[2], const trv_torus_t *torus, trv_star_t *star)
 {
-    words_t words;
-    int rc = words_split(parameters, &words);
+    int rc = star_read_form(steps, star);
     if (!rc)
-        rc = star_read_form(words.word[STEPS], star);
+        rc = star_read_streams(chain[1].text, torus, star);
     if (!rc)
-        rc = star_read_streams(words.word[STREAMS], torus, star);
+        rc = chain_find(chain[0].text, torus, star);
     if (!rc)
-        rc = chain_find(words.word[CHAIN], torus, star);
-    if (!rc)
-        rc = star_read_steps(words.word[STEPS], star);
-    return rc ? rc : check_distinct(words.word[STREAMS], star);
+        rc = star_read_steps(steps, star);
+    return rc ? rc : check_distinct(chain[1].text, star);
 }
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
@@ -185,21 +154,19 @@ static bool same_layout(const trv_star_t *star, int streams, const trv_star_layo
     return same;
 }
 
-static void write_streams(const trv_star_t *star, char *text, size_t size)
+static void write_streams(const trv_star_t *star, char text[STREAMS_TEXT_MAX])
 {
     const int max = trv_star_streams_max(&star->chain.torus), choice[] = {1, 2, max};
     trv_star_layout_t layout = {0};
-    if (star->streams > 0 || star->form == TRV_STAR_GATHERED) { /* the gathered form has one stream in any case */
-        snprintf(text, size, "%d", star->streams > 0 ? star->streams : 1);
-        return;
-    }
-    trv_star_layout_make(star, &layout);
-    for (int i = 0; i < 3; i++)
-        if (choice[i] <= max && same_layout(star, choice[i], &layout)) {
-            snprintf(text, size, "%d", choice[i]);
-            return;
-        }
-    snprintf(text, size, "%dof%d", layout.streams, max);
+    int streams = star->form == TRV_STAR_GATHERED ? 1 : 0; /* the gathered form has one stream in any case */
+    if (star->streams > 0)
+        streams = star->streams;
+    if (!streams)
+        trv_star_layout_make(star, &layout);
+    for (int i = 0; i < 3 && !streams; i++)
+        if (choice[i] <= max && same_layout(star, choice[i], &layout))
+            streams = choice[i];
+    snprintf(text, STREAMS_TEXT_MAX, streams ? "%d" : "%dof%d", streams ? streams : layout.streams, max);
 }
 
 /* Writes the digits of the steps that send whole vectors, as far as a digit can identify them. */
@@ -212,42 +179,57 @@ static void write_steps(const trv_star_t *star, char *text)
     text[used] = '\0';
 }
 
-int trv_star_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
-                       size_t size)
+/* Writes what selects the steps that send whole vectors. */
+static const char *steps_text(const trv_star_t *star, char digits_text[TRV_STAR_STEPS_MAX + 1])
 {
-    char steps[TRV_STAR_STEPS_MAX + 1], chain[TRV_FULL_NAME_MAX] = "", streams[16];
-    trv_star_t star;
-    (void)collective;
-    int rc = trv_star_choose(parameters, torus, &star);
-    if (rc)
-        return rc;
-    const size_t length = trv_star_format(&star.chain, chain, sizeof chain);
-    if (length >= sizeof chain)
-        return (int)length;
-    write_steps(&star, steps);
-    write_streams(&star, streams, sizeof streams);
-    const char *form = star.form == TRV_STAR_OVERLAP                ? "overlap"
-                       : star.form == TRV_STAR_GATHERED             ? "gathered"
-                       : star.whole == 0                            ? "b"
-                       : star.whole == (1U << star.chain.steps) - 1 ? "l"
-                                                                    : steps;
+    write_steps(star, digits_text);
+    return star->form == TRV_STAR_OVERLAP                 ? "overlap"
+           : star->form == TRV_STAR_GATHERED              ? "gathered"
+           : star->whole == 0                             ? "b"
+           : star->whole == (1U << star->chain.steps) - 1 ? "l"
+                                                          : digits_text;
+}
+
+int trv_star_complete(const trv_star_t *star, trv_value_t chain[2], char *text, size_t size)
+{
+    const size_t capacity = size - STREAMS_TEXT_MAX - 1, length = trv_star_format(&star->chain, text + 1, capacity);
+    if (length >= capacity)
+        return trv_fail(TRV_ERR_ARGUMENT, "the chain of the star has %zu characters, more than a name can have",
+                        length);
     /* On two ranks the chain is "1", which would be read as a number. The displacements 1 and -1 are the same there, so
      * "-1" is written. */
-    return snprintf(text, size, "star:%s:%s%s:%s", form, all_digits(chain) ? "-" : "", chain, streams);
+    text[0] = '-';
+    chain[0].text = all_digits(text + 1) ? text : text + 1;
+    chain[1].text = text + length + 2;
+    write_streams(star, text + length + 2);
+    return TRV_OK;
+}
+
+int trv_star_complete_name(trv_parameters_t *parameters, const trv_torus_t *torus, trv_collective_t collective)
+{
+    trv_star_t star;
+    trv_value_t *value = parameters->value;
+    (void)collective;
+    int rc = trv_star_choose(value[STEPS].text, &value[CHAIN], torus, &star);
+    if (rc)
+        return rc;
+    char *const steps = parameters->text + TRV_FULL_NAME_MAX - TRV_STAR_STEPS_MAX - 1;
+    rc = trv_star_complete(&star, &value[CHAIN], parameters->text, (size_t)(steps - parameters->text));
+    value[STEPS].text = steps_text(&star, steps);
+    return rc;
 }
 
 void trv_star_name(const trv_star_t *star, int chain, char *name, size_t size)
 {
     char steps[TRV_STAR_STEPS_MAX + 1], number[16] = "", streams[16] = "";
-    write_steps(star, steps);
-    const bool all = star->whole && star->whole == (1U << star->chain.steps) - 1;
-    if (chain > 0 || star->streams > 0)
-        snprintf(number, sizeof number, chain > 0 ? ":%d" : ":", chain);
+    trv_parameters_t parameters;
+    trv_name_defaults(&trv_star, &parameters);
+    if (chain > 0)
+        snprintf(number, sizeof number, "%d", chain);
     if (star->streams > 0)
-        snprintf(streams, sizeof streams, ":%d", star->streams);
-    snprintf(name, size, "star%s%s%s%s", star->whole || *number ? ":" : "",
-             all                       ? "l"
-             : star->whole || !*number ? steps
-                                       : "b",
-             number, streams);
+        snprintf(streams, sizeof streams, "%d", star->streams);
+    parameters.value[STEPS].text = star->whole || *number || *streams ? steps_text(star, steps) : "";
+    parameters.value[CHAIN].text = number;
+    parameters.value[STREAMS].text = streams;
+    trv_name_print(&trv_star, &parameters, false, name, size);
 }

@@ -21,20 +21,24 @@
 #define TRIVANCE_ALGORITHMS_STAR_NAME_H
 
 #include "algorithms/collector.h"
+#include "algorithms/name.h"
 #include "algorithms/builders/star_streams.h"
 #include "schedule/schedule.h"
 #include "search/stars/stars.h"
 
-/* Reads the text after "star:" in a name; NULL or "" selects the defaults. TRV_ERR_ARGUMENT for text that cannot be
- * read or is not a chain; TRV_ERR_UNSUPPORTED for a star that does not fit the torus. */
-int trv_star_choose(const char *parameters, const trv_torus_t *torus, trv_star_t *star);
+/* The star of the text that selects the steps, and of the values of CHAIN and STREAMS; "" selects the defaults.
+ * TRV_ERR_ARGUMENT for text that cannot be read or is not a chain; TRV_ERR_UNSUPPORTED for a star that does not fit the
+ * torus. */
+int trv_star_choose(const char *steps, const trv_value_t chain[2], const trv_torus_t *torus, trv_star_t *star);
+
+/* Sets the values of CHAIN and STREAMS of a full name, with the chain as text and the number of streams. `text` is
+ * their memory; TRV_ERR_ARGUMENT if the chain is longer. */
+int trv_star_complete(const trv_star_t *star, trv_value_t chain[2], char *text, size_t size);
+/* Does the same for the parameters of a star, with its STEPS (trv_algorithm.complete). */
+int trv_star_complete_name(trv_parameters_t *parameters, const trv_torus_t *torus, trv_collective_t collective);
 
 /* Writes the shortest name of a star of sums whose chain has the number `chain`. */
 void trv_star_name(const trv_star_t *star, int chain, char *name, size_t size);
-
-/* Writes the name in full, with the chain as text and the number of streams (trv_algorithm.full_name). */
-int trv_star_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
-                       size_t size);
 
 /* Adds the stars that the planner should consider (trv_algorithm.candidates). */
 int trv_star_candidates(const trv_collector_t *collector);

@@ -9,7 +9,6 @@
  * covering chain with the fewest steps. Streams as in star.c.
  * Streams: 1 to 2D.   Steps: those of the chain.   Exact: yes.   Symmetry: translation (all-to-all).
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,14 +18,7 @@
 #include "algorithms/registry.h"
 #include "base/error.h"
 
-static const char prefix[] = "overlap"; /* in a star's name: whole vectors, of a chain that covers */
-
-/* A star's parameters for those of a tree. */
-static int star_parameters(const char *parameters, char *text, size_t size)
-{
-    const int length = snprintf(text, size, "%s%s%s", prefix, parameters ? ":" : "", parameters ? parameters : "");
-    return (size_t)length < size ? TRV_OK : trv_fail(TRV_ERR_ARGUMENT, "the name of the star tree is too long");
-}
+static const char form[] = "overlap"; /* of a star: whole vectors, of a chain that covers */
 
 /* Fills in the edges of one stream: in every step, those of the ranks that have the data before it. */
 static void fill_edges(const trv_schedule_t *schedule, const trv_star_stream_t *stream, int steps, int *reached,
@@ -51,13 +43,11 @@ static void fill_edges(const trv_schedule_t *schedule, const trv_star_stream_t *
 static int star_tree_create(trv_schedule_t *schedule)
 {
     const size_t ranks = (size_t)schedule->torus.ranks;
-    char text[TRV_FULL_NAME_MAX];
     trv_star_t *star = malloc(sizeof *star);
     trv_star_streams_t streams;
     trv_arena_t *arena = trv_arena_create();
-    int rc = star && arena ? star_parameters(schedule->parameters, text, sizeof text) : trv_fail_memory();
-    if (!rc)
-        rc = trv_star_choose(text, &schedule->torus, star);
+    int rc = star && arena ? trv_star_choose(form, schedule->parameters->value, &schedule->torus, star)
+                           : trv_fail_memory();
     if (!rc)
         rc = trv_star_streams_make(&streams, star, arena);
     trv_tree_edge_t *edge = rc ? NULL : malloc((size_t)streams.layout.streams * ranks * sizeof *edge);
@@ -76,16 +66,12 @@ static int star_tree_create(trv_schedule_t *schedule)
     return rc;
 }
 
-static int star_tree_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective,
-                               char *text, size_t size)
+static int star_tree_complete(trv_parameters_t *parameters, const trv_torus_t *torus, trv_collective_t collective)
 {
-    char star[TRV_FULL_NAME_MAX], full[TRV_FULL_NAME_MAX];
-    int rc = star_parameters(parameters, star, sizeof star);
-    if (!rc)
-        rc = trv_star_full_name(star, torus, collective, full, sizeof full);
-    if (rc < 0 || (size_t)rc >= sizeof full)
-        return rc;
-    return snprintf(text, size, "star-tree%s", full + strlen("star:") + strlen(prefix));
+    trv_star_t star;
+    (void)collective;
+    const int rc = trv_star_choose(form, parameters->value, torus, &star);
+    return rc ? rc : trv_star_complete(&star, parameters->value, parameters->text, sizeof parameters->text);
 }
 
 static int star_tree_supports(const trv_torus_t *torus, trv_collective_t collective)
@@ -113,6 +99,8 @@ const trv_algorithm_t trv_star_tree = {
     .steps_formula = "at least log_(2D+1) n",
     .bytes_formula = "m per child; blocks: those below",
     .parameters = "[CHAIN][:STREAMS]",
+    .example = "star-tree:0:2",
+    .field = {{.kind = TRV_FIELD_TEXT}, {.kind = TRV_FIELD_TEXT}},
     .collectives = TRV_TREE_COLLECTIVES,
     .latency_optimal = true,
     .symmetry = TRV_SYMMETRY_NONE,
@@ -120,5 +108,5 @@ const trv_algorithm_t trv_star_tree = {
     .consistent = true,
     .supports = star_tree_supports,
     .create = star_tree_create,
-    .full_name = star_tree_full_name,
+    .complete = star_tree_complete,
 };

@@ -9,13 +9,12 @@
  *   step 2   0<->3 …   m/8, distance 3
  *
  * 2D streams: stream i starts in dimension i, stream D + i is the same with every coordinate negated. swing-b:PORTS has
- * the first PORTS of them (ports.h), and messages half way round leave as in swing-l:PORTS.
+ * the first PORTS of them (name.h), and messages half way round leave as in swing-l:PORTS.
  * Sizes: powers of two; others are folded (pairs.h).   Steps: 2 * sum of log2 a, and 2 where folded.
  * Exact: yes.   Consistent: yes.   Symmetry: translation by 2 on powers of two.
  */
 #include "algorithms/builders/pairs.h"
 #include "algorithms/paper.h"
-#include "algorithms/ports.h"
 #include "algorithms/registry.h"
 
 static trv_pattern_t *swing_b_pattern(int size, trv_collective_t collective)
@@ -35,9 +34,7 @@ static int swing_b_create(trv_schedule_t *schedule)
 {
     if (!trv_pairs_are_unfolded(&schedule->torus))
         schedule->symmetry = TRV_SYMMETRY_NONE;
-    const int ports = trv_ports_read("swing-b", schedule->parameters, &schedule->torus);
-    if (ports < 0)
-        return ports;
+    const int ports = schedule->parameters->value[0].number;
     const bool alternating = ports > 0;
     return trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = TRV_INTERLEAVED,
                                                                  .mirrored = true,
@@ -45,13 +42,6 @@ static int swing_b_create(trv_schedule_t *schedule)
                                                                  .ports = ports,
                                                                  .pattern = alternating ? swing_b_pattern_alternating
                                                                                         : swing_b_pattern});
-}
-
-static int swing_b_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
-                             size_t size)
-{
-    (void)collective;
-    return trv_ports_full_name("swing-b", parameters, torus, text, size);
 }
 
 static double swing_b_congestion(int step) { return trv_swing_distance(step); }
@@ -72,12 +62,12 @@ const trv_algorithm_t trv_swing_b = {
     .sizes = "any torus or mesh, designed for powers of two",
     .steps_formula = "2 * sum of log2 a; + 2 where folded",
     .parameters = "PORTS",
-    .ports = true,
+    .example = "swing-b:1",
+    .field = {TRV_FIELD_PORTS},
     .bytes_formula = "2m (n-1)/n; about m more per folded dimension",
     .symmetry = TRV_SYMMETRY_PARITY,
     .exactness = TRV_EXACT,
     .consistent = true,
     .paper_cost = swing_b_paper_cost,
     .create = swing_b_create,
-    .full_name = swing_b_full_name,
 };

@@ -12,7 +12,7 @@
  *   step 2   0<->3  2<->5  4<->7  6<->1          distance 3, congestion 2
  *
  * One port at a time, one stream, whole vectors; on a torus the dimensions alternate. swing-l:PORTS has as many streams
- * (ports.h), and messages half way round leave even coordinates in direction +, odd ones in direction -.
+ * (name.h), and messages half way round leave even coordinates in direction +, odd ones in direction -.
  * Sizes: powers of two in log2 n steps; others fold their excess ranks into neighbours (pairs.h), with two additional
  * steps. Swing's own paper treats even sizes without folding, at the cost of messages of unequal numbers of blocks.
  * Exact: yes.   Symmetry: translation by 2 on powers of two.
@@ -21,20 +21,11 @@
  */
 #include "algorithms/builders/pairs.h"
 #include "algorithms/paper.h"
-#include "algorithms/ports.h"
 #include "algorithms/registry.h"
 
 static int swing_l_create(trv_schedule_t *schedule)
 {
-    const int ports = trv_ports_read("swing-l", schedule->parameters, &schedule->torus);
-    return ports < 0 ? ports : trv_pairs_l_create(schedule, trv_swing_partner, ports);
-}
-
-static int swing_l_full_name(const char *parameters, const trv_torus_t *torus, trv_collective_t collective, char *text,
-                             size_t size)
-{
-    (void)collective;
-    return trv_ports_full_name("swing-l", parameters, torus, text, size);
+    return trv_pairs_l_create(schedule, trv_swing_partner, schedule->parameters->value[0].number);
 }
 
 static double swing_l_congestion(int step) { return ceil(trv_swing_distance(step) / 2.0); }
@@ -54,7 +45,8 @@ const trv_algorithm_t trv_swing_l = {
     .sizes = "any torus or mesh, designed for powers of two",
     .steps_formula = "sum of log2 a; + 2 where folded",
     .parameters = "PORTS",
-    .ports = true,
+    .example = "swing-l:1",
+    .field = {TRV_FIELD_PORTS},
     .bytes_formula = "m log2 n",
     .latency_optimal = true,
     .symmetry = TRV_SYMMETRY_PARITY,
@@ -64,5 +56,4 @@ const trv_algorithm_t trv_swing_l = {
     .colour = 2,
     .paper_cost = swing_l_paper_cost,
     .create = swing_l_create,
-    .full_name = swing_l_full_name,
 };

@@ -156,22 +156,15 @@ static void print_families(const options_t *options)
 {
     int families = 0;
     for (int i = 0; i < trv_algorithms_count(); i++) {
+        const trv_algorithm_t *member[TRV_FAMILY_MAX];
         const char *family = trv_algorithm_family(trv_algorithm_at(i));
-        char members[256] = "";
-        int count = 0, first = i;
-        for (int j = trv_algorithms_count() - 1; j >= 0; j--)
-            if (is_listed(options, trv_algorithm_at(j)) &&
-                strcmp(trv_algorithm_family(trv_algorithm_at(j)), family) == 0)
-                first = j;
-        for (int j = i; first == i && j < trv_algorithms_count(); j++)
-            if (is_listed(options, trv_algorithm_at(j)) &&
-                strcmp(trv_algorithm_family(trv_algorithm_at(j)), family) == 0 &&
-                trv_algorithm_exactness(trv_algorithm_at(j)) == TRV_EXACT) {
-                trv_append(members, sizeof members, "%s%s", count++ ? ", " : "",
-                           trv_algorithm_name(trv_algorithm_at(j)));
-            }
+        char text[256] = "";
+        int count = 0, members = trv_family_members(family, member);
+        for (int m = 0; m < members && member[0] == trv_algorithm_at(i); m++)
+            if (is_listed(options, member[m]))
+                trv_append(text, sizeof text, "%s%s", count++ ? ", " : "", trv_algorithm_name(member[m]));
         if (count > 1)
-            printf("%s%s = the fastest of %s", families++ ? "; " : "\nFamilies: ", family, members);
+            printf("%s%s = the fastest of %s", families++ ? "; " : "\nFamilies: ", family, text);
     }
     if (families)
         puts(".");

@@ -8,37 +8,30 @@
 
 #include <trivance/algorithms.h>
 
+#include "algorithms/family.h"
 #include "base/error.h"
 #include "base/text/nearest.h"
 #include "settings/rules.h"
 
-#define NAMES_MAX 64
+#define NAMES_MAX 128
 
 _Static_assert(TRV_RULE_NAME_MAX == TRV_ALGORITHM_NAME_MAX, "rules hold any name of an algorithm");
 
 /* Reports a name that trv_algorithm_find has rejected, with the nearest known name, if one is near. */
 static int fail_unknown(const char *text)
 {
-    const char *name[2 * NAMES_MAX + 2] = {TRV_RULE_AUTO, TRV_RULE_PLANNED};
-    int count = 2;
+    const char *name[NAMES_MAX + 2] = {TRV_RULE_AUTO, TRV_RULE_PLANNED};
     if (strchr(text, ':'))
         return TRV_ERR_ARGUMENT;
-    for (int i = 0; i < trv_algorithms_count() && i < NAMES_MAX; i++) {
-        name[count++] = trv_algorithm_name(trv_algorithm_at(i));
-        name[count++] = trv_algorithm_family(trv_algorithm_at(i));
-    }
-    const char *nearest = trv_nearest(text, name, count);
+    const char *nearest = trv_nearest(text, name, 2 + trv_family_list_names(name + 2, NAMES_MAX));
     return nearest ? trv_fail(TRV_ERR_ARGUMENT, "there is no algorithm '%.40s'; did you mean %s?", text, nearest)
                    : trv_fail(TRV_ERR_ARGUMENT, "%s; families, planned and auto", trv_last_error());
 }
 
 int trv_algorithm_check(const char *name)
 {
-    if (strcmp(name, TRV_RULE_AUTO) == 0 || strcmp(name, TRV_RULE_PLANNED) == 0)
+    if (strcmp(name, TRV_RULE_AUTO) == 0 || strcmp(name, TRV_RULE_PLANNED) == 0 || trv_is_family(name))
         return TRV_OK;
-    for (int i = 0; i < trv_algorithms_count(); i++)
-        if (strcmp(trv_algorithm_family(trv_algorithm_at(i)), name) == 0)
-            return TRV_OK;
     if (!trv_algorithm_find(name))
         return fail_unknown(name);
     if (strlen(name) >= TRV_ALGORITHM_NAME_MAX)

@@ -57,17 +57,6 @@ void trv_choice_append_duration(trv_choice_t *choice, double took_s)
 
 /* ---- By name ----------------------------------------------------------------------------------------------------- */
 
-bool trv_choice_is_family(const char *name)
-{
-    bool family = false;
-    for (int i = 0; i < trv_algorithms_count(); i++) {
-        if (strcmp(trv_algorithm_name(trv_algorithm_at(i)), name) == 0)
-            return false;
-        family = family || strcmp(trv_algorithm_family(trv_algorithm_at(i)), name) == 0;
-    }
-    return family;
-}
-
 /* Appends a hint to the variant of an algorithm whose results do not differ between ranks, if it has one. */
 static void append_consistent_variant(const trv_chooser_t *chooser, const trv_signature_t *signature,
                                       const char *algorithm, trv_choice_t *choice)

@@ -45,9 +45,6 @@ typedef struct trv_chooser {
 trv_simulate_options_t trv_chooser_simulation(const trv_settings_t *settings, const trv_network_t *network,
                                               const trv_model_paths_t *paths);
 
-/* True if the name is that of a family of algorithms, and not that of an algorithm. */
-bool trv_choice_is_family(const char *name);
-
 /* Chooses the named algorithm. If it does not run on the network, or its results would be wrong, choice->algorithm
  * stays "" and the reason becomes "SOURCE: ALGORITHM, but …". Returns the code of trv_schedule_create_on; it is also
  * TRV_OK if only the results would be wrong. */

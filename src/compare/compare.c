@@ -6,6 +6,7 @@
 
 #include <trivance/cost.h>
 
+#include "algorithms/family.h"
 #include "base/array.h"
 #include "base/error.h"
 #include "compare/point.h"
@@ -26,39 +27,16 @@ static int name_add(trv_point_t *point, int64_t *capacity, const char *text)
     return TRV_OK;
 }
 
-static bool is_algorithm(const char *text)
-{
-    for (int i = 0; i < trv_algorithms_count(); i++)
-        if (strcmp(trv_algorithm_name(trv_algorithm_at(i)), text) == 0)
-            return true;
-    return false;
-}
-
-static bool is_member(const trv_algorithm_t *algorithm, const char *family)
-{
-    return strcmp(trv_algorithm_family(algorithm), family) == 0 && trv_algorithm_exactness(algorithm) == TRV_EXACT;
-}
-
 /* Adds an algorithm, or the members of a family that support the collective, if any does. */
 static int names_add(trv_point_t *point, int64_t *capacity, const char *text)
 {
-    const bool single = is_algorithm(text);
-    int members = 0, supporting = 0, rc = TRV_OK;
-    for (int i = 0; i < trv_algorithms_count() && !single; i++) {
-        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
-        if (is_member(algorithm, text)) {
-            members++;
-            supporting += trv_algorithm_has_collective(algorithm, point->asked.collective);
-        }
-    }
-    for (int i = 0; i < trv_algorithms_count() && members > 0 && !rc; i++) {
-        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
-        if (is_member(algorithm, text) &&
-            (supporting == 0 || trv_algorithm_has_collective(algorithm, point->asked.collective)))
-            rc = name_add(point, capacity, trv_algorithm_name(algorithm));
-    }
+    const trv_algorithm_t *member[TRV_FAMILY_MAX];
+    int rc = TRV_OK, members = trv_is_family(text) ? trv_family_members(text, member) : 0;
+    const int supporting = trv_family_restrict(member, members, 1U << point->asked.collective);
     if (members == 0)
-        rc = trv_algorithm_find(text) ? name_add(point, capacity, text) : TRV_ERR_ARGUMENT;
+        return trv_algorithm_find(text) ? name_add(point, capacity, text) : TRV_ERR_ARGUMENT;
+    for (int i = 0; i < (supporting ? supporting : members) && !rc; i++)
+        rc = name_add(point, capacity, trv_algorithm_name(member[i]));
     return rc;
 }
 

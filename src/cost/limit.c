@@ -24,6 +24,7 @@
 
 #include "base/error.h"
 #include "schedule/collective.h"
+#include "torus/rows.h"
 #include "torus/torus.h"
 
 #define SLABS_MAX 1024 /* with more ranks along a dimension, only slabs of one and of half the ranks are considered */
@@ -53,12 +54,9 @@ static int limits_set_capacity(limits_t *l, const trv_network_t *network)
             l->capacity[link_of(l, rank, port)] = trv_torus_neighbour(l->torus, rank, port) >= 0;
     for (int i = 0; i < network->slow_links; i++) {
         const trv_slow_link_t *link = &network->slow_link[i];
-        if (link->rank < 0 || link->rank >= l->torus->ranks || link->port < 0 || link->port >= l->ports ||
-            !trv_slow_factor_is_valid(link->factor) || trv_torus_neighbour(l->torus, link->rank, link->port) < 0)
-            return trv_fail(TRV_ERR_ARGUMENT,
-                            "slow link of rank %d at port %d with factor %g: expected a link of the network, and a "
-                            "factor from 1 to 10^6 or INFINITY",
-                            link->rank, link->port, link->factor);
+        const int rc = trv_link_check(l->torus, link);
+        if (rc)
+            return rc;
         l->capacity[link_of(l, link->rank, link->port)] = 1 / link->factor;
     }
     return TRV_OK;

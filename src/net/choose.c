@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "algorithms/family.h"
 #include "net/inside.h"
 
 trv_simulate_options_t trv_net_simulation(const trv_net_t *net, const trv_network_t *network)
@@ -30,7 +31,7 @@ static int choice_make(const trv_net_entry_t *entry, const trv_network_t *networ
                                    .explains = net->settings.info};
     const char *requested = entry->requested;
     int rc = TRV_OK;
-    if (trv_choice_is_family(requested)) {
+    if (trv_is_family(requested)) {
         rc = trv_choose_planned(&chooser, &signature, entry->bytes, requested, choice);
     } else if (*requested && strcmp(requested, TRV_RULE_AUTO) != 0 && strcmp(requested, TRV_RULE_PLANNED) != 0) {
         snprintf(choice->reason, sizeof choice->reason, "requested by name");

@@ -32,67 +32,50 @@ static int split(const char *text, char copy[64], const char *part[PARTS_MAX])
     return found;
 }
 
-static int fail_form(const char *text, const char *expected)
-{
-    if (strchr(text, ','))
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.60s' lists several links; give the option once for each", text);
-    return trv_fail(TRV_ERR_ARGUMENT, "'%.60s' is not a rank%s", text, expected);
-}
+/* The lists: what an entry is, the number of its parts, and the word that its last part may be. */
+static const struct list {
+    const char *name, *entry, *word;
+    int parts_min, parts_max;
+} lists[] = {
+    {"slow-rank", "a rank and its factor, for example 5:2x", NULL, 2, 2},
+    {"slow-link", "a rank, a port and a factor (or down), for example 0:+1:4x or 0:+1:down", "down", 3, 3},
+    {"cut", "a rank and a port, for example 3:+0, or 3:+0:one-way for one direction only", "one-way", 2, 3},
+};
 
-static int parse_rank_port(const char *const part[PARTS_MAX], trv_parameter_entry_t *entry)
+/* Reads the parts after the rank: a port, unless the list is that of ranks; then a factor or the word. */
+static int read_parts(const struct list *list, const char *const part[PARTS_MAX], int parts,
+                      trv_parameter_entry_t *entry)
 {
-    if (trv_parse_int(part[0], "the rank", 0, INT_MAX, &entry->rank))
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "'%.40s' is not a rank; expected a rank, counted from 0, and a port, for example 3:+0",
-                        part[0]);
-    return trv_port_parse(part[1], &entry->port);
-}
-
-static int parse_slow_rank(const char *text, trv_parameter_entry_t *entry)
-{
-    char copy[64];
-    const char *part[PARTS_MAX];
-    if (split(text, copy, part) != 2)
-        return trv_fail(TRV_ERR_ARGUMENT, "'%.60s' is not a rank and its factor, for example 5:2x", text);
-    if (trv_parse_int(part[0], "the rank", 0, 1 << 30, &entry->rank))
-        return trv_fail(TRV_ERR_ARGUMENT, "%s; for example 5:2x", trv_last_error());
-    return trv_parse_factor(part[1], &entry->factor);
-}
-
-static int parse_slow_link(const char *text, trv_parameter_entry_t *entry)
-{
-    char copy[64];
-    const char *part[PARTS_MAX];
-    if (split(text, copy, part) != 3 || strchr(text, ','))
-        return fail_form(text, ", a port and a factor (or down), for example 0:+1:4x or 0:+1:down");
-    int rc = parse_rank_port(part, entry);
-    return rc || strcmp(part[2], "down") == 0 ? rc : trv_parse_factor(part[2], &entry->factor);
-}
-
-static int parse_cut(const char *text, trv_parameter_entry_t *entry)
-{
-    char copy[64];
-    const char *part[PARTS_MAX];
-    const int parts = split(text, copy, part);
-    if (parts < 2 || (parts == 3 && strcmp(part[2], "one-way") != 0) || strchr(text, ','))
-        return fail_form(text, " and a port; expected for example 3:+0, or 3:+0:one-way for one direction only");
-    entry->one_way = parts == 3;
-    return parse_rank_port(part, entry);
+    const bool has_port = list->parts_max > 2;
+    const char *last = parts > (has_port ? 2 : 1) ? part[parts - 1] : NULL;
+    const bool is_word = last && list->word && strcmp(last, list->word) == 0;
+    const int rc = has_port ? trv_port_parse(part[1], &entry->port) : TRV_OK;
+    entry->one_way = is_word && list->parts_min < parts;
+    return rc || !last || is_word ? rc : trv_parse_factor(last, &entry->factor);
 }
 
 int trv_parameter_parse_entry(const char *name, const char *text, trv_parameter_entry_t *entry)
 {
-    static const struct {
-        const char *name;
-        int (*parse)(const char *text, trv_parameter_entry_t *entry);
-    } list[] = {{"slow-rank", parse_slow_rank}, {"slow-link", parse_slow_link}, {"cut", parse_cut}};
-    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
-        if (strcmp(name, list[i].name) == 0) {
-            trv_parameter_entry_t found = {.port = -1, .factor = INFINITY};
-            int rc = list[i].parse(text, &found);
-            if (!rc)
-                *entry = found;
-            return rc;
-        }
-    return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a list of a network; expected slow-rank, slow-link or cut", name);
+    const struct list *list = NULL;
+    const char *part[PARTS_MAX];
+    char copy[64];
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        if (strcmp(name, lists[i].name) == 0)
+            list = &lists[i];
+    if (!list)
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a list of a network; expected slow-rank, slow-link or cut",
+                        name);
+    const int parts = split(text, copy, part);
+    if (strchr(text, ','))
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.60s' has several entries; give the option once for each", text);
+    if (parts < list->parts_min || parts > list->parts_max ||
+        (parts > list->parts_min && strcmp(part[parts - 1], list->word) != 0))
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.60s' is not %s", text, list->entry);
+    trv_parameter_entry_t found = {.port = -1, .factor = INFINITY};
+    if (trv_parse_int(part[0], "the rank", 0, INT_MAX, &found.rank))
+        return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is not a rank; expected %s", part[0], list->entry);
+    const int rc = read_parts(list, part, parts, &found);
+    if (!rc)
+        *entry = found;
+    return rc;
 }

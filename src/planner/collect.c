@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "algorithms/algorithm.h"
+#include "algorithms/name.h"
 #include "planner/candidates.h"
 #include "torus/rows.h"
 #include "torus/torus.h"
@@ -103,12 +104,12 @@ static int add_ports(trv_candidates_t *list, const trv_algorithm_t *algorithm, i
 {
     const trv_torus_t *torus = &list->network.torus;
     int dimension[TRV_DIMS_MAX], rc = TRV_OK;
-    if (!algorithm->ports || !list->has_message_overheads ||
+    if (algorithm->field[0].limit != trv_name_ports_max || !list->has_message_overheads ||
         trv_algorithm_supports(algorithm, torus, list->collective) == TRV_ERR_UNSUPPORTED)
         return TRV_OK;
     for (int ports = 1; ports <= 2 * trv_torus_active(torus, dimension) && !rc; ports++) {
         char name[TRV_ALGORITHM_NAME_MAX];
-        snprintf(name, sizeof name, "%s:%d", trv_algorithm_name(algorithm), ports);
+        trv_name_of_numbers(algorithm, &ports, name);
         rc = list->network.no_forwarding
                  ? add_one_hop(list, name, NULL, true)
                  : add_named(list, name, algorithm->latency_optimal ? few_max : DISTINCT_RANKS_MAX);

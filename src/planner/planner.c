@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "algorithms/family.h"
 #include "base/error.h"
 #include "planner/constraints.h"
 #include "planner/nonuniform.h"
@@ -49,27 +50,12 @@
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
-/* Checks the options by a simulation on a ring of two ranks, so that the simulator reports invalid ones. */
-static int check_network(const trv_simulate_options_t *asked)
+/* Checks what plans depend on. */
+static int check_network(const trv_simulate_options_t *asked, const trv_torus_t *torus)
 {
     trv_simulate_options_t network = *asked;
-    network.slow_ranks = network.slow_links = 0; /* they refer to another torus, … */
-    network.shared_paths = 0;                    /* … and so do shared paths */
-    network.link_loads = false;
-    network.observer = NULL;
-    network.progress = NULL;
-    trv_schedule_t *schedule;
-    trv_simulator_t *simulator = NULL;
-    trv_simulation_t result;
-    int rc = trv_schedule_create(&schedule, &(trv_torus_t){.dims = 1, .size = {2}, .ranks = 2},
-                                 trv_algorithm_name(trv_algorithm_at(0)), TRV_ALLREDUCE);
-    if (!rc)
-        rc = trv_simulator_create(&simulator, schedule);
-    if (!rc)
-        rc = trv_simulate(simulator, &network, 1, &result);
-    trv_simulator_destroy(simulator);
-    trv_schedule_destroy(schedule);
-    return rc;
+    network.slow_ranks = 0;
+    return trv_simulate_check(&network, torus);
 }
 
 static int check_dimensions(const trv_torus_t *torus)
@@ -128,9 +114,7 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
     if (!rc)
         rc = trv_constraints_check(&planner->constraints);
     if (!rc)
-        rc = check_network(network);
-    if (!rc)
-        rc = trv_packets_check_shared_paths(network, torus->dims);
+        rc = check_network(network, torus);
     if (!rc)
         rc = planner->trees ? trv_tree_planner_create(planner, network)
              : trv_timing_is_nonuniform(torus, network)
@@ -186,7 +170,7 @@ static void replace_network(trv_planner_t *planner, const trv_simulate_options_t
 
 int trv_planner_set_network(trv_planner_t *planner, const trv_simulate_options_t *network)
 {
-    int rc = check_network(network);
+    int rc = check_network(network, &planner->list.network.torus);
     if (rc)
         return rc;
     trv_planner_set_progress(planner, network);
@@ -427,13 +411,11 @@ int trv_planner_time_within(trv_planner_t *planner, uint64_t vector_bytes, const
 int trv_planner_time_family(trv_planner_t *planner, uint64_t vector_bytes, const char *family, double cutoff_ns,
                             trv_planner_choice_t *choice)
 {
-    int found = TRV_ERR_UNSUPPORTED;
-    for (int i = 0; i < trv_algorithms_count(); i++) {
-        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
+    const trv_algorithm_t *member[TRV_FAMILY_MAX];
+    int found = TRV_ERR_UNSUPPORTED, members = trv_family_members(family, member);
+    for (int i = 0; i < members; i++) {
         trv_planner_choice_t timed;
-        if (strcmp(trv_algorithm_family(algorithm), family) != 0)
-            continue;
-        const int rc = trv_planner_time_within(planner, vector_bytes, trv_algorithm_name(algorithm), cutoff_ns, &timed);
+        const int rc = trv_planner_time_within(planner, vector_bytes, trv_algorithm_name(member[i]), cutoff_ns, &timed);
         if (rc && rc != TRV_ERR_UNSUPPORTED)
             return rc;
         if (!rc && (found || timed.time_ns < choice->time_ns)) {

@@ -18,9 +18,9 @@
 
 struct trv_schedule {
     char name[TRV_FULL_NAME_MAX];
-    /* During creation only: the text after the colon in the name, or NULL; the network; the factor from which its links
-     * are avoided (INFINITY: none is). */
-    const char *parameters;
+    /* During creation only: the parameters in the name; the network; the factor from which its links are avoided
+     * (INFINITY: none is). */
+    const struct trv_parameters *parameters;
     const trv_network_t *network;
     double avoid;
     trv_torus_t torus;

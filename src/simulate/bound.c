@@ -185,19 +185,17 @@ static int64_t processor_bound(const bound_t *b)
 static int bound_find(bound_t *b, const trv_simulate_options_t *options, double *bound_ns)
 {
     size_t links = (size_t)b->simulator->fold.ranks * 2 * (size_t)b->simulator->fold.dims;
-    int rc = trv_packets_fs(options->alpha_ns, "alpha", &b->alpha);
-    rc = rc ? rc : trv_packets_fs(options->message_overhead_ns, "the overhead of a message", &b->overhead);
-    rc = rc ? rc : trv_packets_fs(options->part_overhead_ns, "the overhead of a part", &b->part_overhead);
+    b->alpha = trv_fs(options->alpha_ns);
+    b->overhead = trv_fs(options->message_overhead_ns);
+    b->part_overhead = trv_fs(options->part_overhead_ns);
     b->flits = calloc(links, sizeof *b->flits);
-    if (!rc && !b->flits)
-        rc = trv_fail_memory();
-    if (!rc) {
-        int64_t bound = chain_bound(b), by_link = link_bound(b), by_processor = processor_bound(b);
-        bound = by_link > bound ? by_link : bound;
-        *bound_ns = (double)(by_processor > bound ? by_processor : bound) / 1e6;
-    }
+    if (!b->flits)
+        return trv_fail_memory();
+    int64_t bound = chain_bound(b), by_link = link_bound(b), by_processor = processor_bound(b);
+    bound = by_link > bound ? by_link : bound;
+    *bound_ns = (double)(by_processor > bound ? by_processor : bound) / 1e6;
     free(b->flits);
-    return rc;
+    return TRV_OK;
 }
 
 int trv_simulate_bound_ns(const trv_simulator_t *simulator, const trv_simulate_options_t *options,
@@ -211,7 +209,7 @@ int trv_simulate_bound_ns(const trv_simulator_t *simulator, const trv_simulate_o
     equal_links.shared_paths = 0; /* shared paths only increase the time */
     equal_links.link_loads = false;
     equal_links.observer = NULL;
-    int rc = trv_check_size(options->size, sizeof *options, "TRV_SIMULATE_DEFAULTS");
+    int rc = trv_simulate_check(options, &simulator->torus);
     if (!rc)
         rc = trv_packets_create(&net, &one, &equal_links, &no_driver);
     if (rc)

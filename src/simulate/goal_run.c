@@ -168,7 +168,7 @@ static int calculation_start(run_t *run, uint32_t op)
 {
     const trv_goal_op_t *o = op_of(run, op);
     int64_t time;
-    int rc = trv_packets_fs((double)o->amount * slowness(run, o->rank), "the time of a calculation", &time);
+    int rc = trv_packets_fs((double)o->amount * slowness(run, o->rank), &time);
     notify_groups(run, op, true);
     if (!rc && time > 0)
         return trv_packets_timer(run->net, trv_packets_now(run->net) + time, op);
@@ -260,10 +260,10 @@ static int run_prepare(run_t *run, const trv_goal_t *goal, const trv_simulate_op
 {
     size_t ops = (size_t)goal->ops + 1;
     int rc = trv_goal_program_create(&run->program, goal);
-    rc = rc ? rc : trv_packets_fs(options->alpha_ns, "alpha", &run->alpha);
-    rc = rc ? rc : trv_packets_fs(options->message_overhead_ns, "the overhead of a message", &run->overhead);
     if (rc)
         return rc;
+    run->alpha = trv_fs(options->alpha_ns);
+    run->overhead = trv_fs(options->message_overhead_ns);
     rc = trv_packets_slowness(options, goal->ranks, &run->slowness);
     if (rc)
         return rc;
@@ -347,6 +347,8 @@ int trv_goal_simulate(const trv_goal_t *goal, const trv_torus_t *torus, const tr
     const trv_network_t network = {TRV_NETWORK, .torus = *torus, .slow_links = options->slow_links,
                                    .slow_link = options->slow_link};
     int rc = check_ranks(goal, torus);
+    if (!rc)
+        rc = trv_simulate_check(options, torus);
     if (!rc)
         rc = trv_rows_create(&run.rows, &network, INFINITY);
     if (!rc)

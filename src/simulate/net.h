@@ -17,7 +17,6 @@
 #include "simulate/events.h"
 #include "simulate/network.h"
 
-#define TRV_FLIT_BYTES 256
 #define TRV_NONE       UINT32_MAX
 #define TRV_FREE_LANES 8
 

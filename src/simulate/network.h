@@ -14,6 +14,7 @@
 #ifndef TRIVANCE_SIMULATE_NETWORK_H
 #define TRIVANCE_SIMULATE_NETWORK_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -64,11 +65,20 @@ typedef struct trv_watch {
  * which the drivers add. */
 #define TRV_STEP_GAP_FS 80000
 
+/* A link carries whole flits. */
+#define TRV_FLIT_BYTES 256
+
+/* The flits of a full packet. */
+static inline uint32_t trv_packet_flits(const trv_simulate_options_t *options)
+{
+    return (options->packet_bytes + TRV_FLIT_BYTES - 1) / TRV_FLIT_BYTES;
+}
+
 /* The maximum number of packets of a message. */
 #define TRV_PACKETS_MAX (UINT32_MAX / 8192)
 
-/* Checks the options. The torus, the options and the driver are copied; the arrays and the observer they point to are
- * not. */
+/* The options have been checked (trv_simulate_check). The torus, the options and the driver are copied; the arrays and
+ * the observer they point to are not. */
 int trv_packets_create(trv_packets_t **net, const trv_torus_t *torus, const trv_simulate_options_t *options,
                        const trv_driver_t *driver);
 void trv_packets_destroy(trv_packets_t *net);
@@ -80,8 +90,11 @@ int64_t trv_packets_now(const trv_packets_t *net);
  * a quarter of an hour to spare. That quarter is the limit for a packet on a link and for a message at an interface. */
 #define TRV_HORIZON_FS INT64_C(3600000000000000000)
 
-/* Converts ns to fs. TRV_ERR_ARGUMENT if negative or more than an hour; `what` names the value in the message. */
-int trv_packets_fs(double ns, const char *what, int64_t *fs);
+/* Converts ns to fs; trv_packets_fs returns TRV_ERR_UNSUPPORTED if they are more than an hour. */
+static inline int64_t trv_fs(double ns) { return llround(ns * 1e6); }
+int trv_packets_fs(double ns, int64_t *fs);
+/* Returns TRV_ERR_UNSUPPORTED if packets take more than a quarter of an hour on a link. */
+int trv_packets_check_rate(const trv_simulate_options_t *options, double bandwidth_bps);
 /* Returns TRV_ERR_UNSUPPORTED: the run would exceed the horizon. */
 int trv_packets_fail_horizon(void);
 /* The factor by which each rank is slow, in an array from malloc; NULL if no rank is slow. */
@@ -89,8 +102,6 @@ int trv_packets_slowness(const trv_simulate_options_t *options, int ranks, doubl
 
 /* Calls driver->timer(id) at the time `at`, which is not before now. */
 int trv_packets_timer(trv_packets_t *net, int64_t at, uint32_t id);
-/* TRV_ERR_ARGUMENT if a dimension with a shared path does not exist on a torus of `dims` dimensions. */
-int trv_packets_check_shared_paths(const trv_simulate_options_t *options, int dims);
 
 /* Sends a message now. nic: the port whose interface injects it; -1: that of the first leg's port or, while that one is
  * busy, the other one of its dimension. Both callbacks receive `id`. */

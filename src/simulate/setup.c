@@ -10,90 +10,38 @@
 
 /* ---- Parameters -------------------------------------------------------------------------------------------------- */
 
-int trv_packets_fs(double ns, const char *what, int64_t *fs)
+int trv_packets_fs(double ns, int64_t *fs)
 {
-    if (!(ns >= 0) || ns > TRV_TIME_MAX_NS)
-        return trv_fail(TRV_ERR_ARGUMENT, "%s is %g ns; expected 0 to 1 hour, for example 100 ns", what, ns);
-    *fs = llround(ns * 1e6);
+    if (ns > TRV_TIME_MAX_NS)
+        return trv_packets_fail_horizon();
+    *fs = trv_fs(ns);
     return TRV_OK;
 }
 
-static int flit_time(double bandwidth_bps, const char *what, int64_t *fs)
-{
-    if (!(bandwidth_bps >= TRV_RATE_MIN_BPS) || bandwidth_bps > TRV_RATE_MAX_BPS)
-        return trv_fail(TRV_ERR_ARGUMENT, "%s is %g b/s; expected 1 Kb/s to 10000 Tb/s, for example 800 Gb/s", what,
-                        bandwidth_bps);
-    *fs = llround(TRV_FLIT_BYTES * 8e15 / bandwidth_bps);
-    return TRV_OK;
-}
+/* The time of a flit on a link or through an interface. */
+static int64_t flit_fs(double bandwidth_bps) { return llround(TRV_FLIT_BYTES * 8e15 / bandwidth_bps); }
 
 /* The additional time of the reference simulator in each direction between node and router, beyond the latencies of the
  * host's link and of the router's input and output: 0.20 ns, for its crossbar's clock and the flits of the
  * interface. */
 static const int64_t host_extra_fs = 200000;
 
-/* Rejects packets that take more than a quarter of an hour on a link. */
-static int check_packet(const trv_packets_t *net, double bandwidth_bps)
+static void set_times(trv_packets_t *net, const trv_simulate_options_t *o)
 {
-    if (net->packet_flits * (TRV_FLIT_BYTES * 8e15 / bandwidth_bps) <= TRV_HORIZON_FS / 4)
-        return TRV_OK;
-    return trv_fail(TRV_ERR_UNSUPPORTED,
-                    "a packet of %u bytes takes more than a quarter of an hour at %g b/s; choose smaller packets or "
-                    "faster links",
-                    net->options.packet_bytes, bandwidth_bps);
-}
-
-static int set_times(trv_packets_t *net, const trv_simulate_options_t *o)
-{
-    int64_t in = 0, out = 0, link = 0, host = 0, all;
-    int rc = flit_time(o->bandwidth_bps, "the bandwidth", &net->flit);
-    rc = rc ? rc : flit_time(o->nic_bandwidth_bps, "the bandwidth of the interfaces", &net->nic_flit);
-    rc = rc ? rc : trv_packets_fs(o->link_latency_ns, "the latency of a link", &link);
-    rc = rc ? rc : trv_packets_fs(o->host_latency_ns, "the latency between node and router", &host);
-    rc = rc ? rc : trv_packets_fs(o->router_in_ns, "the router's input latency", &in);
-    rc = rc ? rc : trv_packets_fs(o->router_out_ns, "the router's output latency", &out);
-    rc = rc ? rc
-            : trv_packets_fs(o->link_latency_ns + 2 * (o->host_latency_ns + o->router_in_ns + o->router_out_ns),
-                             "the latency of the path over one link", &all);
-    rc = rc ? rc : check_packet(net, fmin(o->bandwidth_bps, o->nic_bandwidth_bps));
-    if (rc)
-        return rc;
+    const int64_t in = trv_fs(o->router_in_ns), out = trv_fs(o->router_out_ns), link = trv_fs(o->link_latency_ns);
+    const int64_t host = trv_fs(o->host_latency_ns);
+    net->flit = flit_fs(o->bandwidth_bps);
+    net->nic_flit = flit_fs(o->nic_bandwidth_bps);
     net->hop = in + out + link + net->nic_flit; /* the crossbar is as fast as an interface */
     net->entry_delay = host + in + host_extra_fs;
     net->exit_delay = host + out + host_extra_fs;
     net->full = net->packet_flits * net->flit;
     net->gap = net->packet_flits * net->nic_flit;
     net->injection_flit = net->nic_flit;
-    if (o->injection_bps > 0 || o->injection_bps < 0 || isnan(o->injection_bps))
-        rc = flit_time(o->injection_bps, "the injection rate of the interfaces", &net->injection_flit);
-    rc = rc ? rc : o->injection_bps > 0 ? check_packet(net, o->injection_bps) : TRV_OK;
-    if (net->injection_flit < net->nic_flit)
-        net->injection_flit = net->nic_flit;
+    if (o->injection_bps > 0 && flit_fs(o->injection_bps) > net->nic_flit)
+        net->injection_flit = flit_fs(o->injection_bps);
     net->spacing = net->packet_flits * net->injection_flit;
     net->credit_delay = link;
-    return rc;
-}
-
-static int check_options(const trv_simulate_options_t *o)
-{
-    if (o->model != TRV_DATELINE && o->model != TRV_FIFO)
-        return trv_fail(TRV_ERR_ARGUMENT, "link model %d does not exist; expected dateline or fifo", (int)o->model);
-    if (o->delivery != TRV_DELIVERY_HEAD && o->delivery != TRV_DELIVERY_TAIL)
-        return trv_fail(TRV_ERR_ARGUMENT, "delivery rule %d does not exist; expected head or tail", (int)o->delivery);
-    if (o->packet_bytes < TRV_FLIT_BYTES || o->packet_bytes > 1u << 20)
-        return trv_fail(TRV_ERR_ARGUMENT, "packets of %u bytes: expected 256 to 1 MiB, for example 8192",
-                        o->packet_bytes);
-    uint64_t whole = (o->packet_bytes + TRV_FLIT_BYTES - 1) / TRV_FLIT_BYTES * (uint64_t)TRV_FLIT_BYTES;
-    if (o->buffer_bytes && o->buffer_bytes < whole)
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "a buffer of %llu bytes cannot hold a packet of %llu bytes; expected at least one packet",
-                        (unsigned long long)o->buffer_bytes, (unsigned long long)whole);
-    if (o->buffer_bytes && o->model == TRV_FIFO)
-        return trv_fail(TRV_ERR_ARGUMENT, "with one queue per link (fifo) the full buffers of a ring deadlock; a "
-                                          "finite buffer requires the model dateline");
-    if (o->buffer_bytes > (uint64_t)1 << 50)
-        return trv_fail(TRV_ERR_ARGUMENT, "a buffer has at most 2^50 bytes; 0 means unlimited");
-    return TRV_OK;
 }
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
@@ -120,37 +68,18 @@ static void init_links(trv_packets_t *net)
 
 static int slow_links(trv_packets_t *net, const trv_simulate_options_t *o)
 {
+    int rc = TRV_OK;
     for (uint32_t l = 0; l < net->links && net->slow; l++)
         net->link_flit[l] = net->flit;
-    for (int i = 0; i < o->slow_links; i++) {
+    for (int i = 0; i < o->slow_links && !rc; i++) {
         const trv_slow_link_t *slow = &o->slow_link[i];
-        if (slow->rank < 0 || slow->rank >= net->torus.ranks || slow->port < 0 || slow->port >= net->ports)
-            return trv_fail(TRV_ERR_ARGUMENT,
-                            "there is no link of rank %d by port %d on a torus of %d ranks and %d "
-                            "ports",
-                            slow->rank, slow->port, net->torus.ranks, net->ports);
-        if (!trv_slow_factor_is_valid(slow->factor))
-            return trv_fail(TRV_ERR_ARGUMENT,
-                            "the factor of a slow link is %g; expected 1 to 10^6, or infinity for a cut link",
-                            slow->factor);
-        int rc = isinf(slow->factor) ? TRV_OK : check_packet(net, o->bandwidth_bps / slow->factor);
-        if (rc)
-            return rc;
-        net->link_flit[(uint32_t)slow->rank << net->shift | (uint32_t)slow->port] = isinf(slow->factor)
+        const double rate_bps = o->bandwidth_bps / slow->factor;
+        rc = isinf(slow->factor) ? TRV_OK : trv_packets_check_rate(o, rate_bps);
+        net->link_flit[(uint32_t)slow->rank << net->shift | (uint32_t)slow->port] = isinf(slow->factor) || rc
                                                                                         ? TRV_NEVER
-                                                                                        : llround(TRV_FLIT_BYTES *
-                                                                                                  8e15 * slow->factor /
-                                                                                                  o->bandwidth_bps);
+                                                                                        : flit_fs(rate_bps);
     }
-    return TRV_OK;
-}
-
-int trv_packets_check_shared_paths(const trv_simulate_options_t *options, int dims)
-{
-    return options->shared_paths >> dims == 0
-               ? TRV_OK
-               : trv_fail(TRV_ERR_ARGUMENT, "shared_paths is %#x; a torus of %d dimensions has bits 0 to %d",
-                          options->shared_paths, dims, dims - 1);
+    return rc;
 }
 
 /* Sets the interface of each port, and the time that a flit which leaves by the port occupies it. */
@@ -192,7 +121,7 @@ static int allocate(trv_packets_t *net)
 
 static int packets_build(trv_packets_t *net, const trv_simulate_options_t *o)
 {
-    net->packet_flits = (o->packet_bytes + TRV_FLIT_BYTES - 1) / TRV_FLIT_BYTES;
+    net->packet_flits = trv_packet_flits(o);
     net->ports = 2 * net->torus.dims;
     while (1 << net->shift < net->ports)
         net->shift++;
@@ -202,15 +131,14 @@ static int packets_build(trv_packets_t *net, const trv_simulate_options_t *o)
                         "by rank; under the model fifo, schedules with a symmetry are not",
                         net->torus.ranks, net->torus.dims);
     net->links = (uint32_t)net->torus.ranks << net->shift;
-    int rc = set_times(net, o);
+    set_times(net, o);
     net->dateline = o->model == TRV_DATELINE;
     net->finite = o->buffer_bytes > 0;
     net->slow = o->slow_links > 0;
     net->tracked = net->finite || net->slow || o->link_loads || o->observer;
     net->trains = !net->tracked && net->gap <= net->full && net->spacing == net->gap;
-    rc = rc ? rc : trv_packets_check_shared_paths(o, net->torus.dims);
     share_paths(net, o);
-    rc = rc ? rc : allocate(net);
+    int rc = allocate(net);
     if (rc)
         return rc;
     init_links(net);
@@ -221,9 +149,6 @@ int trv_packets_create(trv_packets_t **created, const trv_torus_t *torus, const 
                        const trv_driver_t *driver)
 {
     *created = NULL;
-    int rc = check_options(options);
-    if (rc)
-        return rc;
     trv_packets_t *net = calloc(1, sizeof *net);
     if (!net)
         return trv_fail_memory();
@@ -233,7 +158,7 @@ int trv_packets_create(trv_packets_t **created, const trv_torus_t *torus, const 
     net->report_at = UINT64_MAX;
     net->cutoff = TRV_NEVER;
     net->entry_free = net->message_free = net->packet_free = net->deferred_free = TRV_NONE;
-    rc = packets_build(net, options);
+    int rc = packets_build(net, options);
     if (rc)
         trv_packets_destroy(net);
     else
@@ -312,7 +237,6 @@ int trv_packets_results(const trv_packets_t *net, trv_simulation_t *result)
 
 int trv_packets_slowness(const trv_simulate_options_t *o, int ranks, double **slowness)
 {
-    int64_t longest;
     *slowness = NULL;
     if (o->slow_ranks == 0)
         return TRV_OK;
@@ -321,19 +245,8 @@ int trv_packets_slowness(const trv_simulate_options_t *o, int ranks, double **sl
         return trv_fail_memory();
     for (int r = 0; r < ranks; r++)
         factor[r] = 1.0;
-    for (int i = 0; i < o->slow_ranks; i++) {
-        const trv_slow_rank_t *slow = &o->slow_rank[i];
-        if (slow->rank < 0 || slow->rank >= ranks)
-            return trv_fail(TRV_ERR_ARGUMENT, "slow rank %d does not exist; ranks are 0 to %d", slow->rank, ranks - 1);
-        if (!(slow->factor >= 1 && slow->factor <= 1e6))
-            return trv_fail(TRV_ERR_ARGUMENT, "the factor of a slow rank is %g; expected 1 to 10^6", slow->factor);
-        int rc = trv_packets_fs(o->alpha_ns * (1 + o->jitter) * slow->factor, "alpha of a slow rank", &longest);
-        rc = rc ? rc : trv_packets_fs(o->message_overhead_ns * slow->factor, "a slow rank's overhead", &longest);
-        rc = rc ? rc : trv_packets_fs(o->part_overhead_ns * slow->factor, "a slow rank's part overhead", &longest);
-        if (rc)
-            return rc;
-        factor[slow->rank] = slow->factor;
-    }
+    for (int i = 0; i < o->slow_ranks; i++)
+        factor[o->slow_rank[i].rank] = o->slow_rank[i].factor;
     return TRV_OK;
 }
 

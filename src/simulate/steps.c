@@ -148,7 +148,7 @@ static int step_proceed(run_t *run, uint32_t w)
     if (ns <= 0)
         return step_leave(run, w);
     int64_t time;
-    int rc = trv_packets_fs(ns * slowness(run, w), "the time of a reduction", &time);
+    int rc = trv_packets_fs(ns * slowness(run, w), &time);
     walker->phase = REDUCING;
     return rc ? rc : trv_packets_timer(run->net, trv_packets_now(run->net) + time, w);
 }
@@ -277,29 +277,20 @@ static int on_arrived(void *context, uint32_t index)
 
 /* ---- A run ------------------------------------------------------------------------------------------------------- */
 
-static int check_options(const trv_simulate_options_t *o, uint64_t vector_bytes, run_t *run)
+/* Checks the options and the size, and converts the times. */
+static int run_prepare(run_t *run)
 {
-    int64_t longest;
-    int rc = trv_packets_fs(o->alpha_ns, "alpha", &run->alpha);
-    rc = rc ? rc : trv_packets_fs(o->message_overhead_ns, "the overhead of a message", &run->overhead);
-    rc = rc ? rc : trv_packets_fs(o->part_overhead_ns, "the overhead of a part", &run->part_overhead);
-    rc = rc ? rc : trv_packets_fs(o->gamma_start_ns, "the start of a reduction", &longest);
-    if (!rc && !(o->gamma_small_ns >= 0 && o->gamma_small_ns <= 1e6))
-        rc = trv_fail(TRV_ERR_ARGUMENT,
-                      "gamma of small reductions is %g ns per byte; expected 0 to 1 ms, for example 1 ns",
-                      o->gamma_small_ns);
-    if (!rc && !(o->gamma_ns >= 0 && o->gamma_ns <= 1e6))
-        rc = trv_fail(TRV_ERR_ARGUMENT, "gamma is %g ns per byte; expected 0 to 1 ms, for example 0.01 ns",
-                      o->gamma_ns);
-    if (!rc && !(o->jitter >= 0 && o->jitter <= 1))
-        rc = trv_fail(TRV_ERR_ARGUMENT, "the jitter is %g; expected a fraction of alpha from 0 to 1, for example 0.1",
-                      o->jitter);
-    if (!rc)
-        rc = trv_packets_fs(o->alpha_ns * (1 + o->jitter), "alpha with its jitter", &longest);
-    if (!rc && vector_bytes > (uint64_t)1 << 50)
-        rc = trv_fail(TRV_ERR_ARGUMENT, "the vector has %llu bytes; the maximum is 2^50",
-                      (unsigned long long)vector_bytes);
-    return rc;
+    const trv_simulate_options_t *o = run->options;
+    const int rc = trv_simulate_check(o, &run->simulator->torus);
+    if (rc)
+        return rc;
+    if (run->vector_bytes > (uint64_t)1 << 50)
+        return trv_fail(TRV_ERR_ARGUMENT, "the vector has %llu bytes; the maximum is 2^50",
+                        (unsigned long long)run->vector_bytes);
+    run->alpha = trv_fs(o->alpha_ns);
+    run->overhead = trv_fs(o->message_overhead_ns);
+    run->part_overhead = trv_fs(o->part_overhead_ns);
+    return TRV_OK;
 }
 
 static int fail_deadlock(const run_t *run)
@@ -405,7 +396,7 @@ int trv_simulate_until(const trv_simulator_t *simulator, const trv_simulate_opti
     memset(result, 0, sizeof *result);
     if (may_fold(options))
         run.torus = &simulator->fold;
-    int rc = check_options(options, vector_bytes, &run);
+    int rc = run_prepare(&run);
     if (!rc)
         rc = trv_simulator_check_forwarding(simulator, options);
     if (!rc && progress.callback)

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "simulate/simulator.h"
 #include "torus/reach.h"
+#include "torus/rows.h"
 #include "torus/torus.h"
 
 /* Marks, per rank of the fold and port. A rank of the fold represents all ranks that translations map onto it. */
@@ -84,10 +85,9 @@ int trv_simulator_drop_links(const trv_simulator_t *simulator, trv_simulate_opti
 {
     passing_t passing = {.simulator = simulator, .ports = 2 * simulator->torus.dims};
     for (int i = 0; i < options->slow_links; i++) {
-        const trv_slow_link_t *link = &options->slow_link[i];
-        if (link->rank < 0 || link->rank >= simulator->torus.ranks || link->port < 0 || link->port >= passing.ports ||
-            !trv_slow_factor_is_valid(link->factor))
-            return TRV_OK; /* the simulation reports the error */
+        const int rc = trv_link_check(&simulator->torus, &options->slow_link[i]);
+        if (rc)
+            return rc;
     }
     if (options->slow_links == 0)
         return TRV_OK;

@@ -14,7 +14,7 @@ static int row_of_rank(const trv_torus_t *torus, int rank, int dimension)
     return trv_torus_move(torus, rank, dimension, 0);
 }
 
-static int link_check(const trv_torus_t *torus, const trv_slow_link_t *link)
+int trv_link_check(const trv_torus_t *torus, const trv_slow_link_t *link)
 {
     char text[TRV_TORUS_TEXT_MAX], port[TRV_PORT_TEXT_MAX];
     const int d = trv_port_dimension(link->port), sign = trv_port_sign(link->port);
@@ -162,7 +162,7 @@ static int rows_create(trv_rows_t **out, const trv_network_t *network, double av
     rows->opened = malloc(((size_t)network->slow_links + 1) * sizeof *rows->opened);
     rc = rows->opened ? TRV_OK : trv_fail_memory();
     for (int i = 0; i < network->slow_links && !rc; i++)
-        rc = link_check(&network->torus, &network->slow_link[i]);
+        rc = trv_link_check(&network->torus, &network->slow_link[i]);
     if (!rc && network->slow_links > 0)
         rc = rows_open(rows, network, avoid);
     if (!rc)

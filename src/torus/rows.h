@@ -34,6 +34,9 @@ static inline bool trv_network_is_uniform(const trv_network_t *network)
     return network->torus.lines == 0 && network->slow_links == 0;
 }
 
+/* TRV_ERR_ARGUMENT if the torus does not have the link, or its factor is out of range. */
+TRV_API int trv_link_check(const trv_torus_t *torus, const trv_slow_link_t *link);
+
 /* Links that are slower than normal by a factor of `avoid` or more count as cut (with INFINITY: only links that are
  * down). Returns TRV_ERR_ARGUMENT, with a message, for links that do not exist and factors out of range. For a row that
  * is cut in two the error is TRV_ERR_UNSUPPORTED, or TRV_ERR_ARGUMENT if `avoid` is finite. */

@@ -50,16 +50,17 @@ static void test_bad_links(void **state)
     static const struct {
         const char *options, *words;
     } bad[] = {
-        {"9 --cut=9:+0", "--cut: there is no rank 9 on the torus 9, whose ranks are 0 to 8"},
-        {"9 --cut=0:+1", "--cut: there is no port +1 on the torus 9, whose last dimension is 0"},
-        {"9x1 --cut=0:-1", "--cut: no link leaves by port -1 on the torus 9x1, whose dimension 1 has size 1"},
-        {"8m --cut=7:+0", "--cut: no link leaves rank 7 by port +0 on 8m: its line ends there"},
-        {"3x8m --slow-link=8:-1:2x", "--slow-link: no link leaves rank 8 by port -1 on 3x8m: its line ends there"},
-        {"9 --cut=0", "'0' is not a rank and a port; expected for example 3:+0, or 3:+0:one-way"},
-        {"9 --cut=0:+0:both", "expected for example 3:+0, or 3:+0:one-way for one direction only"},
+        {"9 --cut=9:+0", "--cut: no link leaves rank 9: the ranks of 9 are 0 to 8"},
+        {"9 --cut=0:+1", "--cut: no link leaves rank 0 by port +1: 9 has fewer dimensions"},
+        {"9x1 --cut=0:-1", "--cut: no link leaves rank 0 by port -1: 9x1 has one rank along that dimension"},
+        {"8m --cut=7:+0", "--cut: no link leaves rank 7 by port +0: it is the last of its line on 8m"},
+        {"3x8m --slow-link=8:-1:2x",
+         "--slow-link: no link leaves rank 8 by port -1: it is the last of its line on 3x8m"},
+        {"9 --cut=0", "'0' is not a rank and a port, for example 3:+0, or 3:+0:one-way"},
+        {"9 --cut=0:+0:both", "is not a rank and a port, for example 3:+0, or 3:+0:one-way for one direction only"},
         {"9 --cut=0:0", "'0' is not a port"},
-        {"9 --cut=-1:+0", "--cut: '-1' is not a rank; expected a rank, counted from 0"},
-        {"9 --slow-link=x:+0:2x", "--slow-link: 'x' is not a rank; expected a rank, counted from 0"},
+        {"9 --cut=-1:+0", "--cut: '-1' is not a rank; expected a rank and a port"},
+        {"9 --slow-link=x:+0:2x", "--slow-link: 'x' is not a rank; expected a rank, a port and a factor"},
         {"9 --cut=0:+0 --cut=1:-0",
          "--cut: the link 1:-0 is already cut by --cut=0:+0, which cuts both directions; leave one out"},
         {"9 --slow-link=1:-0:2x --cut=0:+0", "--cut: the link 1:-0 is already slow by --slow-link=1:-0; leave one out"},
@@ -410,8 +411,7 @@ static void test_shared_paths(void **state)
     expect("simulate 3x3 -a bucket -b 1K --shared-paths=one", 0, ", shared paths one");
     expect_without("simulate 9 -a ring -b 1K", "shared_paths");
     expect("plan 9 -b 64K --shared-paths=0 --why", 0, "shared paths 0");
-    tool_expect_error("plan 9 --shared-paths=1",
-                      "--shared-paths: the last dimension of the torus 9 is 0; for example --shared-paths=0");
+    tool_expect_error("plan 9 --shared-paths=1", "shared_paths is 0x2; the torus 9 has the dimensions of bits 0 to 0");
     tool_expect_error("plan 9 --shared-paths=0:", "--shared-paths");
     tool_expect_error("plan 9 --shared-paths=x",
                       "'x' lists no dimensions; expected all, one, or dimensions separated by ':', for example 0:1");

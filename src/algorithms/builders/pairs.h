@@ -40,7 +40,7 @@ int trv_swing_distance(int level);
 bool trv_pairs_are_unfolded(const trv_torus_t *torus);
 
 /* Completes a latency-optimal schedule: its streams send whole slices by one port at a time; its steps fold, exchange
- * in all levels, and unfold. `ports`: the number of streams (ports.h); 0: one, of which all messages half way round
+ * in all levels, and unfold. `ports`: the number of streams (name.h); 0: one, of which all messages half way round
  * travel in direction +. */
 int trv_pairs_l_create(trv_schedule_t *schedule, int (*partner)(int index, int level, int core), int ports);
 

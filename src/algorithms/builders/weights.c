@@ -29,32 +29,6 @@ int trv_weights_apply(trv_schedule_t *schedule, const int *weight, int weights)
     return rc;
 }
 
-int trv_weights_parse(const char *text, size_t length, const trv_torus_t *torus, const char *example,
-                      trv_weights_t *weights)
-{
-    int dimension[TRV_DIMS_MAX], active = trv_torus_active(torus, dimension), digits = 0;
-    *weights = (trv_weights_t){.count = 1};
-    for (size_t i = 0; i < length; i++) {
-        int *value = &weights->value[weights->count - 1];
-        if (text[i] >= '0' && text[i] <= '9' && digits++ < 4)
-            *value = 10 * *value + text[i] - '0';
-        else if (text[i] == '/' && digits > 0 && weights->count < TRV_DIMS_MAX)
-            digits = 0, weights->count++;
-        else
-            return trv_fail(TRV_ERR_ARGUMENT, "weights are whole numbers from 1 to %d, separated by /; %s",
-                            TRV_WEIGHT_MAX, example);
-    }
-    for (int i = 0; i < weights->count; i++)
-        if (weights->value[i] < 1 || weights->value[i] > TRV_WEIGHT_MAX)
-            return trv_fail(TRV_ERR_ARGUMENT, "weights are whole numbers from 1 to %d, not %d; %s", TRV_WEIGHT_MAX,
-                            weights->value[i], example);
-    if (weights->count != active)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "%d weight%s needed, one per dimension larger than 1; %d %s given; %s",
-                        active, active == 1 ? " is" : "s are", weights->count, weights->count == 1 ? "was" : "were",
-                        example);
-    return TRV_OK;
-}
-
 const char *trv_weights_format(const trv_weights_t *weights, char text[TRV_WEIGHTS_TEXT_MAX])
 {
     int used = 0;

@@ -25,11 +25,6 @@ typedef struct trv_weights {
 /* Sets the weight of stream s of a schedule to weight[s % weights]. Has no effect on one rank, where `weights` is 0. */
 int trv_weights_apply(trv_schedule_t *schedule, const int *weight, int weights);
 
-/* Reads `length` characters such as "9/7". TRV_ERR_ARGUMENT; or TRV_ERR_UNSUPPORTED if the number of weights differs
- * from the number of streams of the torus. The reason ends with `example`. */
-int trv_weights_parse(const char *text, size_t length, const trv_torus_t *torus, const char *example,
-                      trv_weights_t *weights);
-
 /* Writes "9/7" and returns `text`. */
 const char *trv_weights_format(const trv_weights_t *weights, char text[TRV_WEIGHTS_TEXT_MAX]);
 

@@ -71,15 +71,6 @@ static bool has_alike_max(const cli_explanation_t *analysis, const char *name)
     return alike >= ALIKE_MAX;
 }
 
-static bool is_first_of_family(int algorithm)
-{
-    const char *family = trv_algorithm_family(trv_algorithm_at(algorithm));
-    int first = 0;
-    while (strcmp(trv_algorithm_family(trv_algorithm_at(first)), family) != 0)
-        first++;
-    return first == algorithm;
-}
-
 /* Adds the fastest member of every family; if simulations are expensive, only if it takes at most SLOWDOWN_MAX times
  * as long as the plan. */
 static int add_families(cli_explanation_t *analysis)
@@ -90,12 +81,13 @@ static int add_families(cli_explanation_t *analysis)
     const int algorithms = trv_algorithms_count();
     const trv_span_t all = analysis->span;
     for (int i = 0; i < algorithms; i++) {
+        const char *family = trv_algorithm_family(trv_algorithm_at(i));
+        const trv_algorithm_t *member[TRV_FAMILY_MAX];
         trv_planner_choice_t best;
-        if (!is_first_of_family(i))
+        if (trv_family_members(family, member) == 0 || member[0] != trv_algorithm_at(i))
             continue;
         analysis->span = trv_span(all, (double)i / algorithms, 1.0 / algorithms);
-        const int rc = trv_planner_time_family(analysis->planner, analysis->query->bytes,
-                                               trv_algorithm_family(trv_algorithm_at(i)), time_max_ns, &best);
+        const int rc = trv_planner_time_family(analysis->planner, analysis->query->bytes, family, time_max_ns, &best);
         if (rc && rc != TRV_ERR_UNSUPPORTED)
             return rc;
         if (!rc && isfinite(best.time_ns) && analysis->rows < ROWS_MAX)

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "torus/reach.h"
+#include "torus/rows.h"
 #include "torus/torus.h"
 
 /* ---- Reading ----------------------------------------------------------------------------------------------------- */
@@ -48,29 +49,6 @@ int cli_links_add_file(cli_links_t *links, const trv_slow_link_t *link, int coun
 }
 
 /* ---- On a torus -------------------------------------------------------------------------------------------------- */
-
-static int link_check(const cli_link_t *link, const trv_torus_t *torus)
-{
-    char text[TRV_TORUS_TEXT_MAX], port[TRV_PORT_TEXT_MAX];
-    const int d = trv_port_dimension(link->slow.port), rank = link->slow.rank;
-    trv_torus_format(torus, text, sizeof text);
-    trv_port_format(link->slow.port, port);
-    if (rank >= torus->ranks)
-        return trv_fail(TRV_ERR_ARGUMENT, "%s: there is no rank %d on the torus %s, whose ranks are 0 to %d",
-                        link->option, rank, text, torus->ranks - 1);
-    if (d >= torus->dims)
-        return trv_fail(TRV_ERR_ARGUMENT, "%s: there is no port %s on the torus %s, whose last dimension is %d",
-                        link->option, port, text, torus->dims - 1);
-    if (torus->size[d] == 1)
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "%s: no link leaves by port %s on the torus %s, whose dimension %d has size 1", link->option,
-                        port, text, d);
-    const int end = trv_port_sign(link->slow.port) > 0 ? torus->size[d] - 1 : 0;
-    if (trv_torus_is_line(torus, d) && trv_torus_coordinate(torus, rank, d) == end)
-        return trv_fail(TRV_ERR_ARGUMENT, "%s: no link leaves rank %d by port %s on %s: its line ends there",
-                        link->option, rank, port, text);
-    return TRV_OK;
-}
 
 /* The link in the opposite direction. */
 static trv_slow_link_t opposite(const trv_slow_link_t *link, const trv_torus_t *torus)
@@ -111,7 +89,8 @@ int cli_links_finish(cli_links_t *links, const trv_torus_t *torus, int *count)
     int rc = TRV_OK, n = 0, from[4 * CLI_LINKS_MAX];
     for (int i = 0; i < links->count && !rc; i++) {
         const cli_link_t *link = &links->link[i];
-        rc = link_check(link, torus);
+        if ((rc = trv_link_check(torus, &link->slow)))
+            return trv_fail(rc, "%s: %s", link->option, trv_last_error());
         if (!rc)
             rc = add_directed(links, &n, from, i, link->slow);
         if (!rc && link->both_ways)

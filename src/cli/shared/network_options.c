@@ -133,42 +133,20 @@ int cli_network_set(cli_network_t *network, const char *name, const char *value)
 
 /* ---- Checking ---------------------------------------------------------------------------------------------------- */
 
-static int slow_ranks_check(const cli_network_t *network, const trv_torus_t *torus)
-{
-    char text[TRV_TORUS_TEXT_MAX];
-    for (int i = 0; i < network->options.slow_ranks; i++) {
-        int rank = network->slow_rank[i].rank;
-        if (rank >= torus->ranks)
-            return trv_fail(TRV_ERR_ARGUMENT,
-                            "--slow-rank: there is no rank %d on the torus %s, whose ranks are 0 to %d", rank,
-                            trv_torus_format(torus, text, sizeof text), torus->ranks - 1);
-        for (int j = 0; j < i; j++)
-            if (network->slow_rank[j].rank == rank)
-                return trv_fail(TRV_ERR_ARGUMENT, "--slow-rank: rank %d is given twice; leave one out", rank);
-    }
-    return TRV_OK;
-}
-
 int cli_network_finish(cli_network_t *network, const trv_torus_t *torus)
 {
     trv_simulate_options_t *options = &network->options;
-    char text[TRV_TORUS_TEXT_MAX];
     options->slow_rank = network->slow_rank;
     options->slow_link = network->links.directed;
     if (options->shared_paths == TRV_ALL_DIMENSIONS)
         options->shared_paths = (1u << torus->dims) - 1;
-    if (options->shared_paths >> torus->dims)
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "--shared-paths: the last dimension of the torus %s is %d; for example --shared-paths=0",
-                        trv_torus_format(torus, text, sizeof text), torus->dims - 1);
-    if (options->buffer_bytes && options->model == TRV_FIFO)
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "--buffer requires --model=dateline: with one queue per link, full buffers deadlock a ring");
-    if (options->buffer_bytes && options->buffer_bytes < options->packet_bytes)
-        return trv_fail(TRV_ERR_ARGUMENT, "--buffer: a packet of %u bytes does not fit in a buffer of %llu bytes",
-                        (unsigned)options->packet_bytes, (unsigned long long)options->buffer_bytes);
-    int rc = slow_ranks_check(network, torus);
-    return rc ? rc : cli_links_finish(&network->links, torus, &options->slow_links);
+    for (int i = 0; i < options->slow_ranks; i++)
+        for (int j = 0; j < i; j++)
+            if (network->slow_rank[j].rank == network->slow_rank[i].rank)
+                return trv_fail(TRV_ERR_ARGUMENT, "--slow-rank: rank %d is given twice; leave one out",
+                                network->slow_rank[i].rank);
+    const int rc = cli_links_finish(&network->links, torus, &options->slow_links);
+    return rc ? rc : trv_simulate_check(options, torus);
 }
 
 int cli_network_finish_file(cli_network_t *network, const trv_schedule_file_t *file)

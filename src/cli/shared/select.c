@@ -47,11 +47,7 @@ static int selection_add(cli_selection_t *selection, const cli_choice_t *choice)
 static int report_unknown(const char *text)
 {
     const char *name[2 * CLI_CHOICES_MAX + 2] = {planned.label, "all"};
-    int count = 2;
-    for (int i = 0; i < trv_algorithms_count() && i < CLI_CHOICES_MAX; i++) {
-        name[count++] = trv_algorithm_name(trv_algorithm_at(i));
-        name[count++] = trv_algorithm_family(trv_algorithm_at(i));
-    }
+    const int count = 2 + trv_family_list_names(name + 2, 2 * CLI_CHOICES_MAX);
     for (int i = 0; i < count; i++)
         if (strcmp(text, name[i]) == 0) /* which has parameters after it */
             return trv_fail(
@@ -83,7 +79,7 @@ static void choice_set_single(cli_choice_t *choice, const char *label, const trv
 
 /* Finds a name with or without parameters. Parameters are parsed later, when the torus is known; here only names
  * that may have parameters are accepted with them. */
-static int choice_find_with_parameters(const char *text, cli_choice_t *choice)
+static int choice_find_single(const char *text, cli_choice_t *choice)
 {
     char name[TRV_ALGORITHM_NAME_MAX];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text, ":@"), text);
@@ -97,30 +93,18 @@ static int choice_find_with_parameters(const char *text, cli_choice_t *choice)
     return TRV_OK;
 }
 
-/* Finds an algorithm by name, or else a family. Only members whose schedules are valid for any operation belong to
- * the choice. */
+/* Finds an algorithm by name, or else a family. */
 static int choice_find(const char *text, cli_choice_t *choice)
 {
     *choice = planned;
     if (strcmp(text, planned.label) == 0 || strcmp(text, TRV_RULE_AUTO) == 0)
         return TRV_OK;
-    if (strpbrk(text, ":@"))
-        return choice_find_with_parameters(text, choice);
-    *choice = (cli_choice_t){0};
-    for (int i = 0; i < trv_algorithms_count(); i++) {
-        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
-        if (strcmp(trv_algorithm_name(algorithm), text) == 0) {
-            choice_set_single(choice, text, algorithm);
-            return TRV_OK;
-        }
-        if (strcmp(trv_algorithm_family(algorithm), text) == 0 && trv_algorithm_exactness(algorithm) == TRV_EXACT &&
-            choice->members < CLI_CHOICES_MAX) {
-            snprintf(choice->label, sizeof choice->label, "%s", text);
-            choice->member[choice->members++] = algorithm;
-            choice->family = true;
-        }
-    }
-    return choice->members ? TRV_OK : report_unknown(text);
+    if (!trv_is_family(text))
+        return choice_find_single(text, choice);
+    *choice = (cli_choice_t){.family = true};
+    choice->members = trv_family_members(text, choice->member);
+    snprintf(choice->label, sizeof choice->label, "%s", text);
+    return TRV_OK;
 }
 
 static int selection_add_all(cli_selection_t *selection)
@@ -167,24 +151,13 @@ int cli_select_compared(cli_selection_t *selection)
     return cli_select(list, selection);
 }
 
-static bool supports_any(const trv_algorithm_t *algorithm, unsigned collectives)
-{
-    for (int c = 0; c < TRV_COLLECTIVES; c++)
-        if (collectives >> c & 1 && trv_algorithm_has_collective(algorithm, (trv_collective_t)c))
-            return true;
-    return false;
-}
-
 void cli_selection_restrict(cli_selection_t *selection, unsigned collectives)
 {
     int kept = 0;
     for (int i = 0; i < selection->choices; i++) {
         cli_choice_t choice = selection->choice[i];
         const bool named = !choice.planned && !choice.family && !selection->all;
-        int members = 0;
-        for (int m = 0; m < choice.members && !named; m++)
-            if (supports_any(choice.member[m], collectives))
-                choice.member[members++] = choice.member[m];
+        const int members = named ? 0 : trv_family_restrict(choice.member, choice.members, collectives);
         if (members > 0)
             choice.members = members;
         if (choice.planned || named || members > 0 || !selection->all)

@@ -9,12 +9,12 @@
 
 #include <trivance/algorithms.h>
 
+#include "algorithms/family.h"
 #include "schedule/collective.h"
 
-#define CLI_CHOICES_MAX 64
+#define CLI_CHOICES_MAX TRV_FAMILY_MAX
 
-/* One entry of the user's list. A family has several members, of which only those that are exact are candidates;
- * `planned` has none. */
+/* One entry of the user's list. A family has several members, `planned` has none. */
 typedef struct cli_choice {
     char label[TRV_ALGORITHM_NAME_MAX]; /* as typed; for `auto`, "planned" */
     bool planned, family;

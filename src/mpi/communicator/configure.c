@@ -14,6 +14,7 @@
 #include <trivance/algorithms.h>
 
 #include "collective/algorithm_names.h"
+#include "algorithms/family.h"
 #include "base/error.h"
 #include "mpi/communicator/state.h"
 #include "mpi/reports/log.h"
@@ -126,16 +127,12 @@ int trv_mpi_algorithm_fits(const trv_network_t *network, const char *name)
     int code = trv_algorithm_check(name);
     if (code < 0 || strcmp(name, TRV_RULE_AUTO) == 0 || strcmp(name, TRV_RULE_PLANNED) == 0)
         return code;
-    bool family = false;
-    for (int i = 0; i < trv_algorithms_count(); i++) {
-        const trv_algorithm_t *algorithm = trv_algorithm_at(i);
-        if (strcmp(trv_algorithm_name(algorithm), name) == 0 || strcmp(trv_algorithm_family(algorithm), name) != 0)
-            continue;
-        family = true;
-        if (check_schedule(network, trv_algorithm_name(algorithm)) == TRV_OK)
-            return TRV_OK;
-    }
-    return family ? TRV_ERR_UNSUPPORTED : check_schedule(network, name);
+    const trv_algorithm_t *member[TRV_FAMILY_MAX];
+    const int members = trv_is_family(name) ? trv_family_members(name, member) : 0;
+    code = members ? TRV_ERR_UNSUPPORTED : check_schedule(network, name);
+    for (int i = 0; i < members && code == TRV_ERR_UNSUPPORTED; i++)
+        code = check_schedule(network, trv_algorithm_name(member[i]));
+    return code;
 }
 
 int trv_mpi_state_network(const trv_mpi_state_t *state, const char *algorithm, trv_network_t *network)

@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "algorithms/family.h"
 #include "base/error.h"
 #include "base/size_class.h"
 #include "mpi/reports/log.h"
@@ -233,7 +234,7 @@ static int choose_requested(const trv_mpi_state_t *state, const trv_mpi_argument
     const bool must_be_faster = is_auto(request.algorithm) && !state->config.torus_known && trv_mpi_is_drop_in();
     if (must_be_faster && !on_nodes)
         return choose_none(choice, state->config.reason);
-    if (trv_choice_is_family(request.algorithm))
+    if (trv_is_family(request.algorithm))
         code = choose_planned(state, arguments, request.algorithm, choice);
     else if (!is_auto(request.algorithm) && strcmp(request.algorithm, TRV_RULE_PLANNED) != 0)
         code = choose_named(state, arguments, &request, choice);
