@@ -20,7 +20,6 @@
 typedef struct lowering {
     const trv_schedule_t *schedule;
     trv_lowered_t *out;
-    bool one_sided;
     int ranks, registers, stream, step;
     int64_t units;
     int32_t *chunk;   /* of each unit of this stream */
@@ -120,10 +119,10 @@ static int32_t *cells(const lowering_t *l, const trv_low_op_t *op, int index)
     return l->out->cell + op->cell + (size_t)(index + 1) * (size_t)op->count;
 }
 
-int64_t trv_low_run(const trv_lowered_t *lowered, const trv_low_op_t *op, int64_t first, int64_t max)
+int64_t trv_low_run(const trv_lowered_t *lowered, const trv_low_op_t *op, int64_t first)
 {
     int64_t count = 1;
-    for (; count < max && first + count < op->count; count++)
+    for (; first + count < op->count; count++)
         for (int s = -1; s < op->sources; s++) {
             const int32_t *cell = trv_low_cells(lowered, op, s) + first;
             if (cell[count] != cell[0] + count)
@@ -240,7 +239,7 @@ static int add_send(lowering_t *l, int rank, int index)
  * to which the message is written. */
 static int add_receive(lowering_t *l, int rank, int index, int64_t number)
 {
-    int peer = l->now[rank].send[index].peer, homes_free = 1;
+    int peer = l->now[rank].send[index].peer;
     side_t side = {trv_other_side(l->now, l->ranks, rank, true, index), peer};
     int64_t count = l->out->rank[rank].op[number].count;
     trv_low_op_t *op;
@@ -251,13 +250,14 @@ static int add_receive(lowering_t *l, int rank, int index, int64_t number)
     const trv_low_op_t *send = &l->out->rank[rank].op[number];
     int32_t *to = cells(l, op, -1);
     list_side_cells(l, &side, true, to);
-    if (l->one_sided && (homes_free = is_free(l, rank, peer, to, count)) == 0) {
+    const int homes_free = is_free(l, rank, peer, to, count);
+    if (homes_free < 0)
+        return homes_free;
+    if (!homes_free) {
         int64_t first = trv_low_scratch(l->out, peer, count);
         for (int64_t i = 0; i < count; i++)
             to[i] = (int32_t)(first + i);
     }
-    if (homes_free < 0)
-        return homes_free;
     memcpy(cells(l, op, 0), cells(l, send, 0), (size_t)count * sizeof *to);
     memcpy(cells(l, send, -1), to, (size_t)count * sizeof *to);
     bind_side(l, &side, to);
@@ -449,11 +449,10 @@ int64_t trv_lower_chunks(const trv_schedule_t *schedule)
     return trv_schedule_streams(schedule) * trv_schedule_units(schedule);
 }
 
-int trv_lower(const trv_schedule_t *schedule, bool one_sided, trv_lowered_t *lowered)
+int trv_lower(const trv_schedule_t *schedule, trv_lowered_t *lowered)
 {
     lowering_t l = {.schedule = schedule,
                     .out = lowered,
-                    .one_sided = one_sided,
                     .ranks = trv_schedule_torus(schedule)->ranks,
                     .registers = trv_schedule_registers(schedule),
                     .units = trv_schedule_units(schedule)};

@@ -10,7 +10,7 @@
  * reduces: one `re` has all sources, own and received, in the schedule's order. `nop` synchronises the threads of a
  * threadblock; it precedes an operation that uses cells which earlier operations have read or written.
  */
-#include "formats/msccl.h"
+#include "formats/mscclpp.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +141,7 @@ static void add_put(writer_t *w, const trv_low_op_t *op)
     bool scratch = false;
     for (int64_t i = 0, count; i < op->count; i += count) {
         int32_t from = trv_low_cells(&w->lowered, op, 0)[i], to = trv_low_cells(&w->lowered, op, -1)[i];
-        count = trv_low_run(&w->lowered, op, i, INT32_MAX);
+        count = trv_low_run(&w->lowered, op, i);
         if (!src || json_array_size(src) == PER_OP_MAX || (from >= w->lowered.chunks) != scratch) {
             src = json_array();
             dst = json_array();
@@ -192,7 +192,7 @@ static void add_reduction(writer_t *w, const trv_low_op_t *op)
     for (int64_t i = 0, count; i < op->count; i += count) {
         int32_t dst = trv_low_cells(&w->lowered, op, -1)[i], src[PER_OP_MAX];
         int32_t sum = elsewhere ? w->temporary[w->rank * w->lowered.streams + op->stream] + (int32_t)i : dst;
-        count = trv_low_run(&w->lowered, op, i, INT32_MAX);
+        count = trv_low_run(&w->lowered, op, i);
         for (int next = 0, sources = 0; next < op->sources; sources = 1) {
             if (next > 0)
                 src[0] = sum;
@@ -465,7 +465,7 @@ static int allocate(writer_t *w)
 int trv_mscclpp_write(const trv_schedule_t *schedule, FILE *out)
 {
     writer_t w = {.schedule = schedule};
-    int rc = trv_lower(schedule, true, &w.lowered);
+    int rc = trv_lower(schedule, &w.lowered);
     if (rc)
         return rc;
     rc = allocate(&w);
