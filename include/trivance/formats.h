@@ -86,15 +86,17 @@ TRV_API int trv_schedule_write(const trv_schedule_t *schedule, const trv_network
 /* ---- Programs ---------------------------------------------------------------------------------------------------- */
 
 typedef enum trv_format {
-    TRV_FORMAT_GOAL,   /* the text that LogGOPSim reads */
-    TRV_FORMAT_MSCCL,  /* removed: TRV_ERR_UNSUPPORTED */
-    TRV_FORMAT_MSCCLPP /* an execution plan as JSON, for MSCCL++ */
+    TRV_FORMAT_GOAL,    /* the text that LogGOPSim reads */
+    TRV_FORMAT_MSCCL,   /* removed: TRV_ERR_UNSUPPORTED */
+    TRV_FORMAT_MSCCLPP, /* an execution plan as JSON, for MSCCL++ */
+    TRV_FORMAT_CHAKRA   /* execution traces for ASTRA-sim, a file for each rank: trv_export_chakra */
 } trv_format_t;
 
 /* Writes a schedule as a program. A GOAL program is for a vector of `vector_bytes`, and has a calculation of
  * `alpha_ns`, rounded to whole ns, at the beginning of every step in which a rank sends or receives; with 0 the
  * operations of a step require those of the previous step. An MSCCL++ plan is valid for all sizes, and has no times.
- * TRV_ERR_UNSUPPORTED, before anything is written, if the schedule exceeds the format's limits. */
+ * TRV_ERR_UNSUPPORTED, before anything is written, if the schedule exceeds the format's limits; TRV_ERR_ARGUMENT for
+ * TRV_FORMAT_CHAKRA, because a stream is a single file. */
 TRV_API int trv_export(const trv_schedule_t *schedule, trv_format_t format, uint64_t vector_bytes, double alpha_ns,
                        int (*progress)(void *context, double fraction), void *context, FILE *out);
 

@@ -21,11 +21,16 @@
 
 enum { OPTION_ALPHA = CLI_NO_LETTER, OPTION_ROOT, OPTION_UNCHECKED };
 
-/* Beside trv_format_t: traces are several files, which trv_export does not write. */
-enum { FORMAT_CHAKRA = TRV_FORMAT_MSCCLPP + 1 };
+typedef struct format {
+    const char *name;
+    trv_format_t format;
+    bool traces; /* a file for each rank, which trv_export_chakra writes */
+    bool plan;   /* for GPUs: with blocks and without times, of three collectives */
+} format_t;
 
-static const char *const format_name[] =
-    {[TRV_FORMAT_GOAL] = "goal", [TRV_FORMAT_MSCCLPP] = "mscclpp", [FORMAT_CHAKRA] = "chakra"};
+static const format_t formats[] = {{"goal", TRV_FORMAT_GOAL, .traces = false},
+                                   {"mscclpp", TRV_FORMAT_MSCCLPP, .plan = true},
+                                   {"chakra", TRV_FORMAT_CHAKRA, .traces = true}};
 #define FORMATS_EXPECTED "expected goal, mscclpp or chakra, for example --format=goal"
 
 static const cli_option_t option[] = {
@@ -90,18 +95,18 @@ typedef struct options {
     uint64_t bytes; /* 0: not given */
     bool alpha_given, unchecked;
     double alpha_ns;
-    int format;            /* trv_format_t, FORMAT_CHAKRA, or -1: not given */
-    cli_network_t network; /* only its links are used */
+    const format_t *format; /* NULL: not given */
+    cli_network_t network;  /* only its links are used */
     cli_tori_t tori;
 } options_t;
 
-static int read_format(const char *text, int *format)
+static int read_format(const char *text, const format_t **format)
 {
     if (strcmp(text, "msccl") == 0)
         return trv_fail(TRV_ERR_UNSUPPORTED, TRV_MSCCL_REMOVED);
-    for (int i = 0; i <= FORMAT_CHAKRA; i++)
-        if (format_name[i] && strcmp(text, format_name[i]) == 0) {
-            *format = i;
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        if (strcmp(text, formats[i].name) == 0) {
+            *format = &formats[i];
             return TRV_OK;
         }
     return trv_fail(TRV_ERR_ARGUMENT, "there is no format '%.40s'; " FORMATS_EXPECTED, text);
@@ -145,12 +150,12 @@ static int write_traces(const options_t *options, const trv_schedule_t *schedule
 static int write_schedule(const options_t *options, const trv_schedule_t *schedule, uint64_t bytes)
 {
     cli_output_t output;
-    if (options->format == FORMAT_CHAKRA)
+    if (options->format->traces)
         return write_traces(options, schedule, bytes);
     int rc = cli_output_begin(&output, options->output);
     if (rc)
         return rc;
-    rc = trv_export(schedule, (trv_format_t)options->format, bytes, options->alpha_ns, trv_span_callback, &output.all,
+    rc = trv_export(schedule, options->format->format, bytes, options->alpha_ns, trv_span_callback, &output.all,
                     output.stream);
     return cli_output_end(&output, rc);
 }
@@ -186,7 +191,7 @@ static int run(options_t *options)
             return rc;
         schedule = file.schedule;
         bytes = options->bytes ? options->bytes : file.vector_bytes;
-        if (!file.has_blocks && options->format == TRV_FORMAT_MSCCLPP)
+        if (!file.has_blocks && options->format->plan)
             rc = trv_fail(TRV_ERR_INVALID,
                           "%.200s has messages but no blocks, so it can be written as GOAL or Chakra only",
                           options->schedule);
@@ -203,7 +208,7 @@ static int run(options_t *options)
     }
     if (!rc)
         rc = write_schedule(options, schedule, bytes);
-    if (!rc && options->format == TRV_FORMAT_MSCCLPP)
+    if (!rc && options->format->plan)
         report_sizes(options->command, schedule, options->bytes);
     trv_schedule_destroy(schedule);
     return rc;
@@ -245,7 +250,6 @@ int cli_export(int argc, char **argv)
 {
     static options_t options;
     options.command = argv[0];
-    options.format = -1;
     cli_network_init(&options.network);
     options.alpha_ns = options.network.options.alpha_ns;
     if (cli_select("planned", &options.selection))
@@ -265,18 +269,18 @@ int cli_export(int argc, char **argv)
                        "more than one torus is given; give one, for example `trivance export 9 --format=goal`");
     if (!options.selection.single)
         return cli_bad(argv[0], "more than one algorithm is given; give one, for example --algorithm=trivance-b");
-    if (options.format < 0)
+    if (!options.format)
         return cli_bad(argv[0], "--format is required; " FORMATS_EXPECTED);
-    if (options.format == TRV_FORMAT_MSCCLPP && options.collective > TRV_ALLGATHER)
+    if (options.format->plan && options.collective > TRV_ALLGATHER)
         return cli_bad(argv[0],
                        "MSCCL++ plans are of allreduce, reduce-scatter or allgather; write %s as GOAL, "
                        "--format=goal, as Chakra traces, or as JSON, `trivance plan --collective=%s --format=json`",
                        trv_collective_name(options.collective), trv_collective_name(options.collective));
     if (cli_check_root(options.collective, options.root))
         return cli_bad_last(argv[0]);
-    if (options.alpha_given && options.format == TRV_FORMAT_MSCCLPP)
+    if (options.alpha_given && options.format->plan)
         return cli_bad(argv[0], "--alpha is valid only with --format=goal or chakra; MSCCL++ plans have no times");
-    if (options.format == FORMAT_CHAKRA && cli_output_is_stdout(options.output))
+    if (options.format->traces && cli_output_is_stdout(options.output))
         return cli_bad(argv[0], "Chakra traces are files; give the beginning of their names, for example "
                                 "--output=traces/trivance-b");
     return cli_finish(argv[0], run(&options));

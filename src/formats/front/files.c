@@ -31,6 +31,8 @@ int trv_export(const trv_schedule_t *schedule, trv_format_t format, uint64_t vec
     case TRV_FORMAT_GOAL: return trv_goal_file_write(schedule, vector_bytes, alpha_ns, all, out);
     case TRV_FORMAT_MSCCL: return trv_fail(TRV_ERR_UNSUPPORTED, TRV_MSCCL_REMOVED);
     case TRV_FORMAT_MSCCLPP: return trv_mscclpp_write(schedule, out);
+    case TRV_FORMAT_CHAKRA:
+        return trv_fail(TRV_ERR_ARGUMENT, "Chakra traces are a file for each rank: call trv_export_chakra instead");
     }
     return trv_fail(TRV_ERR_ARGUMENT, "unknown format %d: expected TRV_FORMAT_GOAL or TRV_FORMAT_MSCCLPP", format);
 }
