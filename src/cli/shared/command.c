@@ -74,27 +74,6 @@ static const cli_option_t *parser_find(const parser_t *parser, int result)
     return NULL;
 }
 
-/* Options whose names have changed. */
-static const struct renamed {
-    const char *before, *now;
-} renamed[] = {{"narrow", "shared-paths"}};
-
-static const char *option_renamed(const char *name)
-{
-    for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++)
-        if (strcmp(renamed[i].before, name) == 0)
-            return renamed[i].now;
-    return NULL;
-}
-
-static bool parser_has(const parser_t *parser, const char *name)
-{
-    for (int i = 0; i < parser->names; i++)
-        if (strcmp(parser->longs[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 static void report_unknown(const char *command, const char *text, const parser_t *parser)
 {
     const char *name[OPTIONS_MAX];
@@ -105,10 +84,7 @@ static void report_unknown(const char *command, const char *text, const parser_t
     bare[strcspn(bare, "=")] = '\0';
     const bool is_name = strncmp(text, "--", 2) == 0;
     const char *nearest = is_name ? trv_nearest(bare + 2, name, parser->names) : NULL;
-    const char *now = is_name ? option_renamed(bare + 2) : NULL;
-    if (now && parser_has(parser, now))
-        cli_bad(command, "the option %.40s is now called --%s", bare, now);
-    else if (nearest)
+    if (nearest)
         cli_bad(command, "there is no option '%.40s'; did you mean --%s?", bare, nearest);
     else
         cli_bad(command, "there is no option '%.40s'; `trivance %s --help` lists them", bare, command);
