@@ -96,7 +96,6 @@ typedef struct bench_options {
     trv_op_t op;
     int iterations, warmup; /* -1: depends on the time of a run */
     bool in_place, check, turns;
-    bool full; /* OSU's -f */
     bench_format_t format;
     trv_schedule_t *schedule; /* of --schedule, verified; NULL: none. bench_options_clear destroys it */
 } bench_options_t;
