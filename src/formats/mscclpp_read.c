@@ -21,9 +21,6 @@ typedef struct reader {
     int *first_end, *connected;       /* index of each GPU's first end, and one more; the GPU to which an end leads */
     json_t *gpu, *channels, *buffers; /* of the threadblock: channels and remote buffers, as indices into the GPU's */
     int number;                       /* of the GPU */
-    struct {
-        int64_t chunks, channels, ops, blocks;
-    } capacity; /* of the program's arrays */
 } reader_t;
 
 static int integer(const reader_t *reader, json_t *object, const char *key, int max, int *value)
