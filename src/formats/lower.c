@@ -114,23 +114,6 @@ static int append(lowering_t *l, int rank, trv_low_kind_t kind, int peer, int so
     return TRV_OK;
 }
 
-static int32_t *cells(const lowering_t *l, const trv_low_op_t *op, int index)
-{
-    return l->out->cell + op->cell + (size_t)(index + 1) * (size_t)op->count;
-}
-
-int64_t trv_low_run(const trv_lowered_t *lowered, const trv_low_op_t *op, int64_t first)
-{
-    int64_t count = 1;
-    for (; first + count < op->count; count++)
-        for (int s = -1; s < op->sources; s++) {
-            const int32_t *cell = trv_low_cells(lowered, op, s) + first;
-            if (cell[count] != cell[0] + count)
-                return count;
-        }
-    return count;
-}
-
 /* ---- Messages ---------------------------------------------------------------------------------------------------- */
 
 typedef struct side { /* one side of a message */
@@ -231,8 +214,8 @@ static int add_send(lowering_t *l, int rank, int index)
     int rc = append(l, rank, TRV_LOW_SEND, send->peer, 1, count, &op);
     if (rc)
         return rc;
-    list_side_cells(l, &(side_t){send, rank}, false, cells(l, op, 0));
-    return record_use(l, rank, cells(l, op, 0), count, 2 * l->step);
+    list_side_cells(l, &(side_t){send, rank}, false, trv_low_cells(l->out, op, 0));
+    return record_use(l, rank, trv_low_cells(l->out, op, 0), count, 2 * l->step);
 }
 
 /* Appends the receiver's side of operation `number` of the rank, its index-th send of this step, and sets the cells
@@ -248,7 +231,7 @@ static int add_receive(lowering_t *l, int rank, int index, int64_t number)
     if (rc)
         return rc;
     const trv_low_op_t *send = &l->out->rank[rank].op[number];
-    int32_t *to = cells(l, op, -1);
+    int32_t *to = trv_low_cells(l->out, op, -1);
     list_side_cells(l, &side, true, to);
     const int homes_free = is_free(l, rank, peer, to, count);
     if (homes_free < 0)
@@ -258,8 +241,8 @@ static int add_receive(lowering_t *l, int rank, int index, int64_t number)
         for (int64_t i = 0; i < count; i++)
             to[i] = (int32_t)(first + i);
     }
-    memcpy(cells(l, op, 0), cells(l, send, 0), (size_t)count * sizeof *to);
-    memcpy(cells(l, send, -1), to, (size_t)count * sizeof *to);
+    memcpy(trv_low_cells(l->out, op, 0), trv_low_cells(l->out, send, 0), (size_t)count * sizeof *to);
+    memcpy(trv_low_cells(l->out, send, -1), to, (size_t)count * sizeof *to);
     bind_side(l, &side, to);
     return record_use(l, peer, to, count, 2 * l->step + 1);
 }
@@ -301,14 +284,14 @@ static int add_combine(lowering_t *l, int rank, const trv_combine_t *combine)
     for (int s = 0; s < combine->sources; s++) {
         int reg = trv_combine_source(combine, s);
         for (int64_t i = 0; i < count; i++)
-            cells(l, op, s)[i] = cell_of(l, rank, reg, l->unit[i]);
+            trv_low_cells(l->out, op, s)[i] = cell_of(l, rank, reg, l->unit[i]);
     }
     for (int64_t i = 0; i < count; i++) {
         int32_t home = home_of(l, rank, combine->dst, l->unit[i]);
-        cells(l, op, -1)[i] = home;
+        trv_low_cells(l->out, op, -1)[i] = home;
         l->bound[register_index(l, rank, combine->dst, l->unit[i])] = home;
     }
-    return record_use(l, rank, cells(l, op, -1), (combine->sources + 1) * count, 2 * l->step + 1);
+    return record_use(l, rank, trv_low_cells(l->out, op, -1), (combine->sources + 1) * count, 2 * l->step + 1);
 }
 
 /* Appends copies into the vector of those result units that are in other cells. */
@@ -324,8 +307,8 @@ static int add_result_copies(lowering_t *l, int rank)
     trv_low_op_t *op;
     int rc = count > 0 ? append(l, rank, TRV_LOW_REDUCE, -1, 1, count, &op) : TRV_OK;
     for (int64_t i = 0; i < count && !rc; i++) {
-        cells(l, op, -1)[i] = l->chunk[l->unit[i]];
-        cells(l, op, 0)[i] = l->bound[register_index(l, rank, 0, l->unit[i])];
+        trv_low_cells(l->out, op, -1)[i] = l->chunk[l->unit[i]];
+        trv_low_cells(l->out, op, 0)[i] = l->bound[register_index(l, rank, 0, l->unit[i])];
     }
     return rc;
 }

@@ -63,12 +63,9 @@ void trv_lowered_clear(trv_lowered_t *lowered);
 int64_t trv_low_scratch(trv_lowered_t *lowered, int rank, int64_t count);
 
 /* The cells of an operation: source `index` (from 0), or the destination (-1). */
-static inline const int32_t *trv_low_cells(const trv_lowered_t *lowered, const trv_low_op_t *op, int index)
+static inline int32_t *trv_low_cells(const trv_lowered_t *lowered, const trv_low_op_t *op, int index)
 {
     return lowered->cell + op->cell + (size_t)(index + 1) * (size_t)op->count;
 }
-
-/* Returns the number of cells that are contiguous from `first` on in the destination and in all sources. */
-int64_t trv_low_run(const trv_lowered_t *lowered, const trv_low_op_t *op, int64_t first);
 
 #endif

@@ -75,7 +75,7 @@ typedef struct trv_gpu_program_verdict {
     bool valid;
     int64_t messages;
     double seconds;
-    int gpu, block, step; /* position of the fault; -1: not applicable */
+    int gpu; /* of the fault; -1: not applicable */
     char fault[256];
 } trv_gpu_program_verdict_t;
 

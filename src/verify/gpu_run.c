@@ -25,10 +25,9 @@ int trv_run_fault(run_t *run, int block, const char *format, ...)
     verdict->valid = false;
     if (block >= 0) {
         verdict->gpu = run->program->block[block].gpu;
-        verdict->block = run->program->block[block].number;
-        verdict->step = run->block[block].at;
         used = snprintf(verdict->fault, sizeof verdict->fault, "GPU %d, threadblock %d, operation %d%s: ", verdict->gpu,
-                        verdict->block, verdict->step, run->block[block].launch ? " of the second launch" : "");
+                        run->program->block[block].number, run->block[block].at,
+                        run->block[block].launch ? " of the second launch" : "");
     }
     va_start(arguments, format);
     trv_vsnprintf(verdict->fault + used, sizeof verdict->fault - (size_t)used, format, arguments);
@@ -298,7 +297,7 @@ int trv_gpu_program_verify(const trv_gpu_program_t *program, trv_span_t progress
                  .width = 1 + program->gpus,
                  .barriers = program->gpus * TRV_GPU_BARRIERS_MAX,
                  .all_work = program_work(program)};
-    *verdict = (trv_gpu_program_verdict_t){.valid = true, .gpu = -1, .block = -1, .step = -1};
+    *verdict = (trv_gpu_program_verdict_t){.valid = true, .gpu = -1};
     int rc = run_create(&run);
     rc = rc ? rc : run_all(&run);
     run_clear(&run);
