@@ -8,8 +8,6 @@
 
 #include <stdbool.h>
 
-#include <trivance/renamed.h>
-
 #if defined(__GNUC__)
 #define TRV_API __attribute__((visibility("default")))
 #else

@@ -1,7 +1,7 @@
 /*
  * Schedules as drawings and files, in a library of its own, libtrivance_formats, which needs libjansson: drawings as
- * SVG and text, files of the format trivance-schedule-1 (docs/schedule-format.md), and programs for GOAL, MSCCL,
- * MSCCL++ and Chakra (docs/export-formats.md); and profiles of networks.
+ * SVG and text, files of the format trivance-schedule-1 (docs/schedule-format.md), and programs for GOAL, MSCCL++
+ * and Chakra (docs/export-formats.md); and profiles of networks.
  *
  * Everything but Chakra's files is written to a stream of the caller's, which may be a file or a buffer
  * (open_memstream). Errors of the stream itself are left to the caller (ferror). `progress` of any function may be
@@ -86,15 +86,17 @@ TRV_API int trv_schedule_write(const trv_schedule_t *schedule, const trv_network
 /* ---- Programs ---------------------------------------------------------------------------------------------------- */
 
 typedef enum trv_format {
-    TRV_FORMAT_GOAL,   /* the text that LogGOPSim reads */
-    TRV_FORMAT_MSCCL,  /* XML */
-    TRV_FORMAT_MSCCLPP /* an execution plan as JSON, for MSCCL++ */
+    TRV_FORMAT_GOAL,    /* the text that LogGOPSim reads */
+    TRV_FORMAT_MSCCL,   /* removed: TRV_ERR_UNSUPPORTED */
+    TRV_FORMAT_MSCCLPP, /* an execution plan as JSON, for MSCCL++ */
+    TRV_FORMAT_CHAKRA   /* execution traces for ASTRA-sim, a file for each rank: trv_export_chakra */
 } trv_format_t;
 
 /* Writes a schedule as a program. A GOAL program is for a vector of `vector_bytes`, and has a calculation of
  * `alpha_ns`, rounded to whole ns, at the beginning of every step in which a rank sends or receives; with 0 the
- * operations of a step require those of the previous step. The other formats are valid for all sizes, and have no
- * times. TRV_ERR_UNSUPPORTED, before anything is written, if the schedule exceeds the format's limits. */
+ * operations of a step require those of the previous step. An MSCCL++ plan is valid for all sizes, and has no times.
+ * TRV_ERR_UNSUPPORTED, before anything is written, if the schedule exceeds the format's limits; TRV_ERR_ARGUMENT for
+ * TRV_FORMAT_CHAKRA, because a stream is a single file. */
 TRV_API int trv_export(const trv_schedule_t *schedule, trv_format_t format, uint64_t vector_bytes, double alpha_ns,
                        int (*progress)(void *context, double fraction), void *context, FILE *out);
 

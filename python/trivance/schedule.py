@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from .planner import Choice
 
 METHODS = ("auto", "exhaustive", "random")
-FORMATS = ("goal", "msccl", "mscclpp", "chakra", "json")
+FORMATS = ("goal", "mscclpp", "chakra", "json")
+_CODES = {"goal": 0, "mscclpp": 2}  # trv_format_t
 _USUAL_BYTES = 65536
 _MESSAGE_DTYPE = [("stream", "i4"), ("step", "i4"), ("src", "i4"), ("dst", "i4"), ("port", "i4"), ("nic", "i4"),
                   ("units", "i8"), ("bytes", "u8")]
@@ -515,18 +516,20 @@ class Schedule(L.Handle):
 
         Parameters
         ----------
-        format : {"goal", "msccl", "mscclpp", "chakra", "json"}
-            A program of LogGOPSim, MSCCL (XML) or MSCCL++ (JSON), execution traces for ASTRA-sim, or a file of the
-            format trivance-schedule-1.
+        format : {"goal", "mscclpp", "chakra", "json"}
+            A program of LogGOPSim or MSCCL++, execution traces for ASTRA-sim, or a file of the format
+            trivance-schedule-1.
         path : str or path, optional
             Written there; else it is returned. Chakra traces require it: the files are ``path.<rank>.et``.
         size : int or str
-            Of the vector, in bytes (64 KiB); programs of MSCCL and MSCCL++ serve all sizes.
+            Of the vector, in bytes (64 KiB); programs of MSCCL++ serve all sizes.
         alpha : float or str, optional
             What a rank calculates at the start of a step: 1.5 us in GOAL programs, 0 in Chakra traces, where it must be
             a whole number of microseconds.
         """
-        kind = L.choose("format", format, FORMATS)
+        if format == "msccl":
+            raise L.UnsupportedError("MSCCL's XML was removed; MSCCL++ execution plans in JSON (mscclpp) replace it")
+        L.choose("format", format, FORMATS)
         count = self._vector_bytes if size is None else to_bytes(size)
         if not self.has_blocks and format not in ("goal", "chakra"):
             raise L.InvalidScheduleError("the schedule has messages but no blocks, which is enough for goal or chakra only")
@@ -542,7 +545,7 @@ class Schedule(L.Handle):
                     self._pointer, c.byref(self.network._network), count, callback, None, out)))
             else:
                 text = L.capture(lambda out: run(L.formats.export, (
-                    self._pointer, kind, count, alpha_ns, callback, None, out)))
+                    self._pointer, _CODES[format], count, alpha_ns, callback, None, out)))
         if path is None:
             return text
         try:

@@ -1,5 +1,5 @@
 /*
- * trivance export: a schedule in the formats of other tools: GOAL, MSCCL XML, MSCCL++ JSON, Chakra.
+ * trivance export: a schedule in the formats of other tools: GOAL, MSCCL++ JSON, Chakra.
  */
 #include <math.h>
 #include <signal.h>
@@ -8,7 +8,6 @@
 
 #include <trivance/formats.h>
 
-#include "cli/mscclpp_sizes.h"
 #include "cli/subcommands.h"
 #include "cli/shared/output.h"
 #include "cli/shared/tool.h"
@@ -17,33 +16,38 @@
 #include "cli/shared/network_options.h"
 #include "cli/shared/choose.h"
 #include "base/error.h"
+#include "formats/lower.h"
+#include "formats/mscclpp.h"
 
 enum { OPTION_ALPHA = CLI_NO_LETTER, OPTION_ROOT, OPTION_UNCHECKED };
 
-/* Beside trv_format_t: traces are several files, which trv_export does not write. */
-enum { FORMAT_CHAKRA = TRV_FORMAT_MSCCLPP + 1 };
+typedef struct format {
+    const char *name;
+    trv_format_t format;
+    bool traces; /* a file for each rank, which trv_export_chakra writes */
+    bool plan;   /* for GPUs: with blocks and without times, of three collectives */
+} format_t;
 
-static const char *const format_name[] = {[TRV_FORMAT_GOAL] = "goal",
-                                          [TRV_FORMAT_MSCCL] = "msccl",
-                                          [TRV_FORMAT_MSCCLPP] = "mscclpp",
-                                          [FORMAT_CHAKRA] = "chakra"};
-#define FORMATS_EXPECTED "expected goal, msccl, mscclpp or chakra, for example --format=goal"
+static const format_t formats[] = {{"goal", TRV_FORMAT_GOAL, .traces = false},
+                                   {"mscclpp", TRV_FORMAT_MSCCLPP, .plan = true},
+                                   {"chakra", TRV_FORMAT_CHAKRA, .traces = true}};
+#define FORMATS_EXPECTED "expected goal, mscclpp or chakra, for example --format=goal"
 
 static const cli_option_t option[] = {
     {"format", 'f', "F",
-     "goal (the text that LogGOPSim and `trivance simulate --goal` read), msccl (XML for MSCCL), mscclpp (an "
-     "execution plan for MSCCL++) or chakra (an execution trace for each rank, for ASTRA-sim)",
-     "goal msccl mscclpp chakra"},
+     "goal (the text that LogGOPSim and `trivance simulate --goal` read), mscclpp (an execution plan for MSCCL++) or "
+     "chakra (an execution trace for each rank, for ASTRA-sim)",
+     "goal mscclpp chakra"},
     {"algorithm", 'a', "A",
      "planned (default: the fastest for the size), an algorithm, with parameters if it has any (hybrid:4x8), or a "
      "family: the member that is fastest for the size",
      "ALGORITHM"},
-    {"collective", 'c', "C",
-     CLI_COLLECTIVE_HELP "; msccl and mscclpp hold only allreduce, reduce-scatter and allgather", CLI_COLLECTIVE_WORDS},
+    {"collective", 'c', "C", CLI_COLLECTIVE_HELP "; mscclpp holds only allreduce, reduce-scatter and allgather",
+     CLI_COLLECTIVE_WORDS},
     {"root", OPTION_ROOT, "R", CLI_ROOT_HELP, NULL},
     {"bytes", 'b', "M",
-     "size of the vector (default 64K, or that of the file); K, M, G, T are powers of 1024. GPU programs are not for a "
-     "single size: it only selects the algorithm, and a warning says if an MSCCL++ plan is not valid for it",
+     "size of the vector (default 64K, or that of the file); K, M, G, T are powers of 1024. An MSCCL++ plan is not for "
+     "a single size: it only selects the algorithm, and a warning says if the plan is not valid for it",
      NULL},
     {"alpha", OPTION_ALPHA, "T",
      "computation of a rank at the start of every step: in whole ns for GOAL (default 1.5us), in whole us for Chakra "
@@ -70,7 +74,7 @@ static const cli_mode_t mode[] = {
 
 const cli_command_t cli_export_command = {
     .name = "export",
-    .summary = "a schedule as GOAL, MSCCL XML, MSCCL++ JSON or Chakra traces",
+    .summary = "a schedule as GOAL, MSCCL++ JSON or Chakra traces",
     .usage = "TORUS --format=F [OPTIONS]\n"
              "--schedule=FILE --format=F [OPTIONS]",
     .about = "Writes a schedule for other programs: network simulators and collective libraries for GPUs.",
@@ -79,7 +83,6 @@ const cli_command_t cli_export_command = {
     .more = cli_network_link_options,
     .repeated = CLI_NETWORK_REPEATED,
     .examples = "trivance export 9 --algorithm=trivance-b --bytes=1M --format=goal -o trivance.goal\n"
-                "trivance export 8 --algorithm=swing-b --format=msccl -o swing.xml\n"
                 "trivance export 3x3 --algorithm=trivance-l-grouped --format=mscclpp -o grouped.json\n"
                 "trivance export 3x3 --algorithm=trivance-b --bytes=1M --format=chakra -o trivance-b\n",
 };
@@ -92,22 +95,22 @@ typedef struct options {
     uint64_t bytes; /* 0: not given */
     bool alpha_given, unchecked;
     double alpha_ns;
-    int format;            /* trv_format_t, FORMAT_CHAKRA, or -1: not given */
-    cli_network_t network; /* only its links are used */
+    const format_t *format; /* NULL: not given */
+    cli_network_t network;  /* only its links are used */
     cli_tori_t tori;
 } options_t;
 
-static int read_format(const char *text, int *format)
+static int read_format(const char *text, const format_t **format)
 {
-    for (int i = 0; i <= FORMAT_CHAKRA; i++)
-        if (strcmp(text, format_name[i]) == 0) {
-            *format = i;
+    if (strcmp(text, "msccl") == 0)
+        return trv_fail(TRV_ERR_UNSUPPORTED, TRV_MSCCL_REMOVED);
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        if (strcmp(text, formats[i].name) == 0) {
+            *format = &formats[i];
             return TRV_OK;
         }
     return trv_fail(TRV_ERR_ARGUMENT, "there is no format '%.40s'; " FORMATS_EXPECTED, text);
 }
-
-static bool is_gpu_program(int format) { return format == TRV_FORMAT_MSCCL || format == TRV_FORMAT_MSCCLPP; }
 
 /* The signal that ends the tool after the library has removed its temporary files. */
 static volatile sig_atomic_t ended;
@@ -147,14 +150,32 @@ static int write_traces(const options_t *options, const trv_schedule_t *schedule
 static int write_schedule(const options_t *options, const trv_schedule_t *schedule, uint64_t bytes)
 {
     cli_output_t output;
-    if (options->format == FORMAT_CHAKRA)
+    if (options->format->traces)
         return write_traces(options, schedule, bytes);
     int rc = cli_output_begin(&output, options->output);
     if (rc)
         return rc;
-    rc = trv_export(schedule, (trv_format_t)options->format, bytes, options->alpha_ns, trv_span_callback, &output.all,
+    rc = trv_export(schedule, options->format->format, bytes, options->alpha_ns, trv_span_callback, &output.all,
                     output.stream);
     return cli_output_end(&output, rc);
+}
+
+/* Prints to stderr the sizes of vectors for which the MSCCL++ plan of a schedule is valid. If it is not valid for `bytes`
+ * (0: no size is given), also prints the next larger size for which it is. Depending on its version, MSCCL++'s loader
+ * rejects other sizes, or cuts the vector into unequal chunks, for which the locations in scratch memory differ from
+ * those in the vector. */
+static void report_sizes(const char *command, const trv_schedule_t *schedule, uint64_t bytes)
+{
+    const unsigned long long chunks = (unsigned long long)trv_lower_chunks(schedule);
+    const unsigned long long step = TRV_MSCCLPP_ALIGNMENT * chunks;
+    char text[TRV_BYTES_TEXT_MAX];
+    fprintf(stderr,
+            "trivance %s: the plan is valid for vectors of %llu bytes and multiples of that (%llu chunk%s of %d "
+            "bytes)\n",
+            command, step, chunks, chunks == 1 ? "" : "s", TRV_MSCCLPP_ALIGNMENT);
+    if (bytes % step)
+        cli_warn(command, "the plan is not valid for %s; pad the vector to %llu bytes", trv_format_bytes(bytes, text),
+                 (bytes / step + 1) * step);
 }
 
 static int run(options_t *options)
@@ -170,7 +191,7 @@ static int run(options_t *options)
             return rc;
         schedule = file.schedule;
         bytes = options->bytes ? options->bytes : file.vector_bytes;
-        if (!file.has_blocks && is_gpu_program(options->format))
+        if (!file.has_blocks && options->format->plan)
             rc = trv_fail(TRV_ERR_INVALID,
                           "%.200s has messages but no blocks, so it can be written as GOAL or Chakra only",
                           options->schedule);
@@ -187,8 +208,8 @@ static int run(options_t *options)
     }
     if (!rc)
         rc = write_schedule(options, schedule, bytes);
-    if (!rc && options->format == TRV_FORMAT_MSCCLPP)
-        cli_report_mscclpp_sizes(options->command, schedule, options->bytes);
+    if (!rc && options->format->plan)
+        report_sizes(options->command, schedule, options->bytes);
     trv_schedule_destroy(schedule);
     return rc;
 }
@@ -229,7 +250,6 @@ int cli_export(int argc, char **argv)
 {
     static options_t options;
     options.command = argv[0];
-    options.format = -1;
     cli_network_init(&options.network);
     options.alpha_ns = options.network.options.alpha_ns;
     if (cli_select("planned", &options.selection))
@@ -249,18 +269,18 @@ int cli_export(int argc, char **argv)
                        "more than one torus is given; give one, for example `trivance export 9 --format=goal`");
     if (!options.selection.single)
         return cli_bad(argv[0], "more than one algorithm is given; give one, for example --algorithm=trivance-b");
-    if (options.format < 0)
+    if (!options.format)
         return cli_bad(argv[0], "--format is required; " FORMATS_EXPECTED);
-    if (is_gpu_program(options.format) && options.collective > TRV_ALLGATHER)
+    if (options.format->plan && options.collective > TRV_ALLGATHER)
         return cli_bad(argv[0],
-                       "MSCCL and MSCCL++ programs are of allreduce, reduce-scatter or allgather; write %s as GOAL, "
+                       "MSCCL++ plans are of allreduce, reduce-scatter or allgather; write %s as GOAL, "
                        "--format=goal, as Chakra traces, or as JSON, `trivance plan --collective=%s --format=json`",
                        trv_collective_name(options.collective), trv_collective_name(options.collective));
     if (cli_check_root(options.collective, options.root))
         return cli_bad_last(argv[0]);
-    if (options.alpha_given && is_gpu_program(options.format))
-        return cli_bad(argv[0], "--alpha is valid only with --format=goal or chakra; the other formats have no times");
-    if (options.format == FORMAT_CHAKRA && cli_output_is_stdout(options.output))
+    if (options.alpha_given && options.format->plan)
+        return cli_bad(argv[0], "--alpha is valid only with --format=goal or chakra; MSCCL++ plans have no times");
+    if (options.format->traces && cli_output_is_stdout(options.output))
         return cli_bad(argv[0], "Chakra traces are files; give the beginning of their names, for example "
                                 "--output=traces/trivance-b");
     return cli_finish(argv[0], run(&options));

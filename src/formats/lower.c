@@ -20,7 +20,6 @@
 typedef struct lowering {
     const trv_schedule_t *schedule;
     trv_lowered_t *out;
-    bool one_sided;
     int ranks, registers, stream, step;
     int64_t units;
     int32_t *chunk;   /* of each unit of this stream */
@@ -113,23 +112,6 @@ static int append(lowering_t *l, int rank, trv_low_kind_t kind, int peer, int so
     **op = (trv_low_op_t){kind, l->stream, l->step, peer, sources, count, out->cells};
     out->cells += more;
     return TRV_OK;
-}
-
-static int32_t *cells(const lowering_t *l, const trv_low_op_t *op, int index)
-{
-    return l->out->cell + op->cell + (size_t)(index + 1) * (size_t)op->count;
-}
-
-int64_t trv_low_run(const trv_lowered_t *lowered, const trv_low_op_t *op, int64_t first, int64_t max)
-{
-    int64_t count = 1;
-    for (; count < max && first + count < op->count; count++)
-        for (int s = -1; s < op->sources; s++) {
-            const int32_t *cell = trv_low_cells(lowered, op, s) + first;
-            if (cell[count] != cell[0] + count)
-                return count;
-        }
-    return count;
 }
 
 /* ---- Messages ---------------------------------------------------------------------------------------------------- */
@@ -232,15 +214,15 @@ static int add_send(lowering_t *l, int rank, int index)
     int rc = append(l, rank, TRV_LOW_SEND, send->peer, 1, count, &op);
     if (rc)
         return rc;
-    list_side_cells(l, &(side_t){send, rank}, false, cells(l, op, 0));
-    return record_use(l, rank, cells(l, op, 0), count, 2 * l->step);
+    list_side_cells(l, &(side_t){send, rank}, false, trv_low_cells(l->out, op, 0));
+    return record_use(l, rank, trv_low_cells(l->out, op, 0), count, 2 * l->step);
 }
 
 /* Appends the receiver's side of operation `number` of the rank, its index-th send of this step, and sets the cells
  * to which the message is written. */
 static int add_receive(lowering_t *l, int rank, int index, int64_t number)
 {
-    int peer = l->now[rank].send[index].peer, homes_free = 1;
+    int peer = l->now[rank].send[index].peer;
     side_t side = {trv_other_side(l->now, l->ranks, rank, true, index), peer};
     int64_t count = l->out->rank[rank].op[number].count;
     trv_low_op_t *op;
@@ -249,17 +231,18 @@ static int add_receive(lowering_t *l, int rank, int index, int64_t number)
     if (rc)
         return rc;
     const trv_low_op_t *send = &l->out->rank[rank].op[number];
-    int32_t *to = cells(l, op, -1);
+    int32_t *to = trv_low_cells(l->out, op, -1);
     list_side_cells(l, &side, true, to);
-    if (l->one_sided && (homes_free = is_free(l, rank, peer, to, count)) == 0) {
+    const int homes_free = is_free(l, rank, peer, to, count);
+    if (homes_free < 0)
+        return homes_free;
+    if (!homes_free) {
         int64_t first = trv_low_scratch(l->out, peer, count);
         for (int64_t i = 0; i < count; i++)
             to[i] = (int32_t)(first + i);
     }
-    if (homes_free < 0)
-        return homes_free;
-    memcpy(cells(l, op, 0), cells(l, send, 0), (size_t)count * sizeof *to);
-    memcpy(cells(l, send, -1), to, (size_t)count * sizeof *to);
+    memcpy(trv_low_cells(l->out, op, 0), trv_low_cells(l->out, send, 0), (size_t)count * sizeof *to);
+    memcpy(trv_low_cells(l->out, send, -1), to, (size_t)count * sizeof *to);
     bind_side(l, &side, to);
     return record_use(l, peer, to, count, 2 * l->step + 1);
 }
@@ -301,14 +284,14 @@ static int add_combine(lowering_t *l, int rank, const trv_combine_t *combine)
     for (int s = 0; s < combine->sources; s++) {
         int reg = trv_combine_source(combine, s);
         for (int64_t i = 0; i < count; i++)
-            cells(l, op, s)[i] = cell_of(l, rank, reg, l->unit[i]);
+            trv_low_cells(l->out, op, s)[i] = cell_of(l, rank, reg, l->unit[i]);
     }
     for (int64_t i = 0; i < count; i++) {
         int32_t home = home_of(l, rank, combine->dst, l->unit[i]);
-        cells(l, op, -1)[i] = home;
+        trv_low_cells(l->out, op, -1)[i] = home;
         l->bound[register_index(l, rank, combine->dst, l->unit[i])] = home;
     }
-    return record_use(l, rank, cells(l, op, -1), (combine->sources + 1) * count, 2 * l->step + 1);
+    return record_use(l, rank, trv_low_cells(l->out, op, -1), (combine->sources + 1) * count, 2 * l->step + 1);
 }
 
 /* Appends copies into the vector of those result units that are in other cells. */
@@ -324,8 +307,8 @@ static int add_result_copies(lowering_t *l, int rank)
     trv_low_op_t *op;
     int rc = count > 0 ? append(l, rank, TRV_LOW_REDUCE, -1, 1, count, &op) : TRV_OK;
     for (int64_t i = 0; i < count && !rc; i++) {
-        cells(l, op, -1)[i] = l->chunk[l->unit[i]];
-        cells(l, op, 0)[i] = l->bound[register_index(l, rank, 0, l->unit[i])];
+        trv_low_cells(l->out, op, -1)[i] = l->chunk[l->unit[i]];
+        trv_low_cells(l->out, op, 0)[i] = l->bound[register_index(l, rank, 0, l->unit[i])];
     }
     return rc;
 }
@@ -449,11 +432,10 @@ int64_t trv_lower_chunks(const trv_schedule_t *schedule)
     return trv_schedule_streams(schedule) * trv_schedule_units(schedule);
 }
 
-int trv_lower(const trv_schedule_t *schedule, bool one_sided, trv_lowered_t *lowered)
+int trv_lower(const trv_schedule_t *schedule, trv_lowered_t *lowered)
 {
     lowering_t l = {.schedule = schedule,
                     .out = lowered,
-                    .one_sided = one_sided,
                     .ranks = trv_schedule_torus(schedule)->ranks,
                     .registers = trv_schedule_registers(schedule),
                     .units = trv_schedule_units(schedule)};

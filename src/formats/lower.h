@@ -1,14 +1,12 @@
 /*
- * Schedules lowered to chunks of memory, for formats that specify the location of data: MSCCL and MSCCL++.
+ * Schedules lowered to chunks of memory, for formats that specify the location of data: MSCCL++.
  *
  * The vector is cut into equal *chunks*, one for every unit of every stream. A rank's memory is an array of *cells*,
  * each of the size of a chunk: cells 0 … chunks - 1 are the vector, in place; the others are scratch. Register 0 is in
  * the vector, and every other register has a home in scratch.
  *
- * Two-sided (MSCCL): a receive writes into the home of its register when the receiver's program reaches it.
- *
- * One-sided (MSCCL++): the sender writes into the receiver's memory, possibly before the receiver reaches that step. A
- * home may be written if the messages received so far imply that the receiver has finished using its contents;
+ * Messages are one-sided: the sender writes into the receiver's memory, possibly before the receiver reaches that step.
+ * A home may be written if the messages received so far imply that the receiver has finished using its contents;
  * otherwise the message gets new cells, and the register is in these cells until it is written again.
  */
 #ifndef TRIVANCE_FORMATS_LOWER_H
@@ -58,20 +56,16 @@ enum { TRV_MSCCLPP_ALIGNMENT = 16 };
 
 /* Lowers a schedule. TRV_ERR_UNSUPPORTED if it is too large or not exact; TRV_ERR_INVALID if a message lacks its
  * send or its receive. */
-int trv_lower(const trv_schedule_t *schedule, bool one_sided, trv_lowered_t *lowered);
+int trv_lower(const trv_schedule_t *schedule, trv_lowered_t *lowered);
 void trv_lowered_clear(trv_lowered_t *lowered);
 
 /* Adds cells for the use of a format's writer after all other cells of the rank; returns the first. */
 int64_t trv_low_scratch(trv_lowered_t *lowered, int rank, int64_t count);
 
 /* The cells of an operation: source `index` (from 0), or the destination (-1). */
-static inline const int32_t *trv_low_cells(const trv_lowered_t *lowered, const trv_low_op_t *op, int index)
+static inline int32_t *trv_low_cells(const trv_lowered_t *lowered, const trv_low_op_t *op, int index)
 {
     return lowered->cell + op->cell + (size_t)(index + 1) * (size_t)op->count;
 }
-
-/* Returns the number of cells, at most `max`, that are contiguous from `first` on in the destination and in all
- * sources. */
-int64_t trv_low_run(const trv_lowered_t *lowered, const trv_low_op_t *op, int64_t first, int64_t max);
 
 #endif

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "formats/msccl.h"
+#include "formats/mscclpp.h"
 #include "json/json.h"
 
 #define CHUNKS_MAX  65536
@@ -21,9 +21,6 @@ typedef struct reader {
     int *first_end, *connected;       /* index of each GPU's first end, and one more; the GPU to which an end leads */
     json_t *gpu, *channels, *buffers; /* of the threadblock: channels and remote buffers, as indices into the GPU's */
     int number;                       /* of the GPU */
-    struct {
-        int64_t chunks, channels, ops, blocks;
-    } capacity; /* of the program's arrays */
 } reader_t;
 
 static int integer(const reader_t *reader, json_t *object, const char *key, int max, int *value)
@@ -318,12 +315,11 @@ static int read_plan(reader_t *reader, json_t *root)
     const char *protocol = json_string_value(json_object_get(root, "protocol"));
     json_t *gpus;
     int kind = 0;
-    bool in_place = true;
     int rc = array(reader, root, "gpus", TRV_GPUS_MAX, &gpus);
     if (!rc && json_array_size(gpus) == 0)
         rc = trv_json_fail(&reader->json, root, "gpus", "\"gpus\" must have at least one GPU");
     rc = rc ? rc : trv_json_word(&reader->json, root, "collective", collective, 3, &kind);
-    rc = rc ? rc : trv_json_boolean(&reader->json, root, "inplace", &in_place);
+    rc = rc ? rc : trv_json_boolean(&reader->json, root, "inplace", &program->in_place);
     if (!rc && (!protocol || strcmp(protocol, "Simple") != 0))
         rc = trv_fail(TRV_ERR_UNSUPPORTED, "%.200s: the protocol is '%.20s'; only plans with Simple are verified",
                       reader->json.name, protocol ? protocol : "");
@@ -338,8 +334,6 @@ static int read_plan(reader_t *reader, json_t *root)
     trv_make_printable(program->name);
     program->collective = (trv_collective_t)kind;
     program->gpus = (int)json_array_size(gpus);
-    program->mode[0] = in_place;
-    program->mode[1] = !in_place;
     rc = trv_gpu_program_create_gpus(program);
     rc = rc ? rc : read_ends(reader, gpus);
     for (reader->number = 0; reader->number < program->gpus && !rc; reader->number++)
@@ -370,7 +364,7 @@ static char *shorten_numbers(const char *text, size_t length)
 
 int trv_mscclpp_read(const char *text, size_t length, const char *file, trv_gpu_program_t *program)
 {
-    *program = (trv_gpu_program_t){.plan = true};
+    *program = (trv_gpu_program_t){.in_place = true};
     reader_t reader = {.program = program};
     char *copy = shorten_numbers(text, length);
     if (!copy)

@@ -10,7 +10,7 @@
  * reduces: one `re` has all sources, own and received, in the schedule's order. `nop` synchronises the threads of a
  * threadblock; it precedes an operation that uses cells which earlier operations have read or written.
  */
-#include "formats/msccl.h"
+#include "formats/mscclpp.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -134,6 +134,19 @@ static void add_on_channels(writer_t *w, const char *name, const bool *marked)
     }
 }
 
+/* Returns the number of cells that are contiguous from `first` on in the destination and in all sources. */
+static int64_t contiguous(const trv_lowered_t *lowered, const trv_low_op_t *op, int64_t first)
+{
+    int64_t count = 1;
+    for (; first + count < op->count; count++)
+        for (int s = -1; s < op->sources; s++) {
+            const int32_t *cell = trv_low_cells(lowered, op, s) + first;
+            if (cell[count] != cell[0] + count)
+                return count;
+        }
+    return count;
+}
+
 /* Adds a message. The sources in one `put` are either all in the vector or all in scratch. */
 static void add_put(writer_t *w, const trv_low_op_t *op)
 {
@@ -141,7 +154,7 @@ static void add_put(writer_t *w, const trv_low_op_t *op)
     bool scratch = false;
     for (int64_t i = 0, count; i < op->count; i += count) {
         int32_t from = trv_low_cells(&w->lowered, op, 0)[i], to = trv_low_cells(&w->lowered, op, -1)[i];
-        count = trv_low_run(&w->lowered, op, i, INT32_MAX);
+        count = contiguous(&w->lowered, op, i);
         if (!src || json_array_size(src) == PER_OP_MAX || (from >= w->lowered.chunks) != scratch) {
             src = json_array();
             dst = json_array();
@@ -192,7 +205,7 @@ static void add_reduction(writer_t *w, const trv_low_op_t *op)
     for (int64_t i = 0, count; i < op->count; i += count) {
         int32_t dst = trv_low_cells(&w->lowered, op, -1)[i], src[PER_OP_MAX];
         int32_t sum = elsewhere ? w->temporary[w->rank * w->lowered.streams + op->stream] + (int32_t)i : dst;
-        count = trv_low_run(&w->lowered, op, i, INT32_MAX);
+        count = contiguous(&w->lowered, op, i);
         for (int next = 0, sources = 0; next < op->sources; sources = 1) {
             if (next > 0)
                 src[0] = sum;
@@ -465,7 +478,7 @@ static int allocate(writer_t *w)
 int trv_mscclpp_write(const trv_schedule_t *schedule, FILE *out)
 {
     writer_t w = {.schedule = schedule};
-    int rc = trv_lower(schedule, true, &w.lowered);
+    int rc = trv_lower(schedule, &w.lowered);
     if (rc)
         return rc;
     rc = allocate(&w);

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "formats/mscclpp.h"
 #include "formats/names.h"
 #include "formats/schedule_json_network.h"
 #include "formats/schedule_json_parts.h"
@@ -287,7 +288,7 @@ int trv_schedule_file_parse(const char *text, size_t length, const char *name, t
                         name);
     int rc = trv_json_parse(&reader.json, name, text, length);
     if (rc && text[0] == '<')
-        rc = trv_fail(rc, "%.200s:1:1: not a schedule but an MSCCL program, which only `trivance verify` reads", name);
+        rc = trv_fail(rc, "%.200s:1:1: not a schedule but XML; " TRV_MSCCL_REMOVED, name);
     else if (rc && memmem(text, length, "num_ranks", strlen("num_ranks")))
         rc = trv_fail(rc, "%.200s:1:1: not a schedule but a GOAL program, which only `trivance simulate --goal` reads",
                       name);

@@ -186,8 +186,6 @@ static int read_paths(reader_t *reader, json_t *root)
     json_t *paths = json_object_get(root, "paths");
     if (!paths)
         return TRV_OK;
-    if (json_object_get(paths, "narrow"))
-        return trv_json_fail(&reader->json, paths, "narrow", "\"narrow\" is now called \"shared_paths\"");
     if (!json_is_object(paths) || !json_object_get(paths, "torus") || !json_object_get(paths, "shared_paths"))
         return trv_json_fail(&reader->json, root, "paths",
                              "\"paths\" must be an object, for example {\"torus\": \"8x8\", \"shared_paths\": [true, "

@@ -4,11 +4,11 @@
  *
  * One order of threadblocks represents all orders if no two accesses of a chunk, one of which writes, are unordered.
  * Every access is therefore compared with the previous ones, according to the threadblock's knowledge of the others
- * (vector_clock.h). In a plan a second clock states how much of what other threadblocks have written is visible.
+ * (vector_clock.h). A second clock states how much of what other threadblocks have written is visible.
  * Relaxed signals and relaxed waits establish an order, so that memory that has been read may be written, but they
  * publish nothing. Only data that a launch finds in memory needs no publishing.
  *
- * In a plan, different threads of a threadblock execute successive operations: between two operations that access the
+ * Different threads of a threadblock execute successive operations: between two operations that access the
  * same chunk there must be a nop or a barrier.
  */
 #include <stdio.h>
@@ -36,7 +36,7 @@ static int buffer_output(const trv_gpu_program_t *program)
 /* The size of input and output together. In place the shorter one is the GPU's part of the longer one. */
 static int buffer_both(const run_t *run)
 {
-    return run->in_place ? run->program->chunks : buffer_input(run->program) + buffer_output(run->program);
+    return run->program->in_place ? run->program->chunks : buffer_input(run->program) + buffer_output(run->program);
 }
 
 int trv_run_cells(const run_t *run, int gpu) { return buffer_both(run) + run->program->scratch[gpu]; }
@@ -47,46 +47,24 @@ static int buffer_cell(const run_t *run, int gpu, char buffer, int at)
     const trv_gpu_program_t *program = run->program;
     const int input = buffer_input(program);
     const int limit = buffer == 's' ? program->scratch[gpu] : buffer == 'i' ? input : buffer_output(program);
-    int first = buffer == 's' ? buffer_both(run) : buffer == 'o' && !run->in_place ? input : 0;
-    if (run->in_place && buffer != 's' && limit < program->chunks)
+    int first = buffer == 's' ? buffer_both(run) : buffer == 'o' && !program->in_place ? input : 0;
+    if (program->in_place && buffer != 's' && limit < program->chunks)
         first = gpu * limit;
     return at < 0 || at >= limit ? -1 : run->first_cell[gpu] + first + at;
 }
 
-/* Names the GPU of a span in a plan. In MSCCL it is omitted, because threadblocks access the memory of their own GPU
- * only. */
-static const char *buffer_owner(const run_t *run, const trv_gpu_span_t *span, char text[32])
-{
-    text[0] = '\0';
-    if (run->program->plan)
-        snprintf(text, 32, " of GPU %d", span->gpu);
-    return text;
-}
-
 int trv_run_find(run_t *run, int block, const trv_gpu_span_t *span, int i)
 {
-    char owner[32];
     const int cell = buffer_cell(run, span->gpu, span->buffer, span->at + i);
     if (cell < 0)
-        trv_run_fault(run, block, "there is no chunk %d in buffer %c%s", span->at + i, span->buffer,
-                      buffer_owner(run, span, owner));
+        trv_run_fault(run, block, "there is no chunk %d in buffer %c of GPU %d", span->at + i, span->buffer, span->gpu);
     return cell;
 }
 
 /* ---- Accesses ---------------------------------------------------------------------------------------------------- */
 
-int trv_run_readers(const run_t *run, int gpu, int *first)
-{
-    *first = run->program->plan ? 0 : run->program->first_block[gpu];
-    return run->program->plan ? run->blocks : run->program->first_block[gpu + 1] - *first;
-}
-
-/* The times, since the last write, at which each threadblock that may read a cell of the GPU did so last. */
-static int32_t *access_readers(const run_t *run, int gpu, int cell, int *first, int *count)
-{
-    *count = trv_run_readers(run, gpu, first);
-    return run->read + run->first_reader[gpu] + (size_t)(cell - run->first_cell[gpu]) * (size_t)*count;
-}
+/* The times, since the last write, at which each threadblock read a cell last. */
+static int32_t *access_readers(const run_t *run, int cell) { return run->read + (size_t)cell * (size_t)run->blocks; }
 
 /* Whether the threadblock knows that the cell was written, but the data is not visible to it. */
 static bool access_is_hidden(const run_t *run, int block, int cell)
@@ -96,61 +74,52 @@ static bool access_is_hidden(const run_t *run, int block, int cell)
            visible_to(run, block)[at->writer] < at->written;
 }
 
-int trv_run_unordered(const run_t *run, int block, int gpu, int cell, bool writes)
+int trv_run_unordered(const run_t *run, int block, int cell, bool writes)
 {
     const cell_t *at = &run->cell[cell];
     const int32_t *mine = clock_of(run, block), *visible = at->launched ? mine : visible_to(run, block);
-    int first, readers;
-    const int32_t *read = access_readers(run, gpu, cell, &first, &readers);
+    const int32_t *read = access_readers(run, cell);
     if (at->writer >= 0 && at->writer != block && visible[at->writer] < at->written)
         return at->writer;
-    for (int b = 0; writes && b < readers; b++)
-        if (first + b != block && mine[first + b] < read[b])
-            return first + b;
+    for (int b = 0; writes && b < run->blocks; b++)
+        if (b != block && mine[b] < read[b])
+            return b;
     return -1;
 }
 
-static int access_fault(run_t *run, int block, int gpu, int cell, bool writes, int other)
+static int access_fault(run_t *run, int block, int cell, bool writes, int other)
 {
     const trv_threadblock_t *owner_block = &run->program->block[other];
     const char *verb = writes ? "writes" : "reads";
-    int first, readers;
     if (access_is_hidden(run, block, cell))
         return trv_run_fault(run, block,
                              "it %s memory that threadblock %d of GPU %d has written, but the signal or wait between "
                              "them is relaxed and publishes nothing",
                              verb, owner_block->number, owner_block->gpu);
-    if (run->program->plan)
-        return trv_run_fault(run, block,
-                             "it %s memory that threadblock %d of GPU %d accesses, too, and their order is undefined",
-                             verb, owner_block->number, owner_block->gpu);
-    const int32_t *read = access_readers(run, gpu, cell, &first, &readers);
-    const bool written = other == run->cell[cell].writer && clock_of(run, block)[other] < run->cell[cell].written;
-    return trv_run_fault(run, block, "it %s memory that step %d of threadblock %d %s, and their order is undefined",
-                         verb, (written ? run->cell[cell].written : read[other - first]) - 1, owner_block->number,
-                         written ? "writes" : "reads");
+    return trv_run_fault(run, block,
+                         "it %s memory that threadblock %d of GPU %d accesses, too, and their order is undefined", verb,
+                         owner_block->number, owner_block->gpu);
 }
 
-int trv_run_touch(run_t *run, int block, int gpu, int cell, bool writes)
+int trv_run_touch(run_t *run, int block, int cell, bool writes)
 {
     cell_t *at = &run->cell[cell];
-    const int other = trv_run_unordered(run, block, gpu, cell, writes), epoch = run->block[block].epoch;
+    const int other = trv_run_unordered(run, block, cell, writes), epoch = run->block[block].epoch;
     const int32_t now = clock_of(run, block)[block] + 1;
-    int first, readers;
-    int32_t *read = access_readers(run, gpu, cell, &first, &readers);
+    int32_t *read = access_readers(run, cell);
     if (other >= 0)
-        return access_fault(run, block, gpu, cell, writes, other);
-    if (epoch && (at->write_epoch == epoch || (writes && at->read_epoch == epoch)))
+        return access_fault(run, block, cell, writes, other);
+    if (at->write_epoch == epoch || (writes && at->read_epoch == epoch))
         return trv_run_fault(run, block, "it %s memory that other threads of the threadblock access: a nop is missing",
                              writes ? "writes" : "reads");
     if (writes) {
-        memset(read, 0, (size_t)readers * sizeof *read);
+        memset(read, 0, (size_t)run->blocks * sizeof *read);
         at->writer = block;
         at->written = now;
         at->launched = false;
         at->write_epoch = epoch;
     } else {
-        read[block - first] = now;
+        read[block] = now;
         at->read_epoch = epoch;
     }
     return 0;
@@ -158,14 +127,13 @@ int trv_run_touch(run_t *run, int block, int gpu, int cell, bool writes)
 
 int trv_run_take(run_t *run, int block, const trv_gpu_span_t *span, int i, int32_t *row, bool add)
 {
-    char owner[32];
     const int cell = trv_run_find(run, block, span, i);
-    if (cell < 0 || trv_run_touch(run, block, span->gpu, cell, false))
+    if (cell < 0 || trv_run_touch(run, block, cell, false))
         return 1;
     const int32_t *from = row_of(run, cell);
     if (from[0] < 0)
-        return trv_run_fault(run, block, "chunk %d of buffer %c%s is empty", span->at + i, span->buffer,
-                             buffer_owner(run, span, owner));
+        return trv_run_fault(run, block, "chunk %d of buffer %c of GPU %d is empty", span->at + i, span->buffer,
+                             span->gpu);
     if (add && from[0] != row[0])
         return trv_run_fault(run, block, "it adds chunk %d of the vector to chunk %d", from[0], row[0]);
     for (int k = 1; k < run->width; k++) {
@@ -180,7 +148,7 @@ int trv_run_take(run_t *run, int block, const trv_gpu_span_t *span, int i, int32
 int trv_run_store(run_t *run, int block, const trv_gpu_span_t *span, int i, const int32_t *row, bool touched)
 {
     const int cell = trv_run_find(run, block, span, i);
-    if (cell < 0 || (!touched && trv_run_touch(run, block, span->gpu, cell, true)))
+    if (cell < 0 || (!touched && trv_run_touch(run, block, cell, true)))
         return 1;
     run->cell[cell].write_epoch = run->block[block].epoch;
     memcpy(row_of(run, cell), row, (size_t)run->width * sizeof *row);

@@ -1,11 +1,9 @@
 /*
- * Programs of GPUs as plain data, independent of their file format, and their symbolic run. Readers of MSCCL's XML and
- * of MSCCL++'s execution plans (module formats) fill a trv_gpu_program_t; the symbolic engine runs it.
+ * Programs of GPUs as plain data, independent of their file format, and their symbolic run. The reader of MSCCL++'s
+ * execution plans (module formats) fills a trv_gpu_program_t; the symbolic engine runs it.
  *
- * Both formats have GPUs, threadblocks that run concurrently, and operations that a threadblock executes in order. They
- * differ in the operations that order threadblocks: in MSCCL (TRV_OP_STEP) messages over connections and dependencies
- * between steps of a GPU; in MSCCL++ (all other kinds, `plan` is true) signals, waits and barriers, where GPUs write
- * into each other's memory.
+ * A GPU has threadblocks that run concurrently, and a threadblock operations that it executes in order. GPUs write into
+ * each other's memory; signals, waits and barriers order threadblocks.
  */
 #ifndef TRIVANCE_VERIFY_GPU_PROGRAM_H
 #define TRIVANCE_VERIFY_GPU_PROGRAM_H
@@ -27,18 +25,8 @@ typedef enum trv_op_kind {
     TRV_OP_SIGNAL,
     TRV_OP_WAIT,
     TRV_OP_MOVE, /* copies each source to the target with the same number */
-    TRV_OP_SUM,  /* writes the sum of all sources to every target */
-    TRV_OP_STEP  /* a step of MSCCL: `actions` */
+    TRV_OP_SUM   /* writes the sum of all sources to every target */
 } trv_op_kind_t;
-
-/* The actions of a step, which are executed in this order. Without actions a step only waits for another one. */
-enum {
-    TRV_ACT_RECEIVE = 1, /* receive from the threadblock's peer */
-    TRV_ACT_SOURCE = 2,  /* read the source, and add it to the received data if there is any */
-    TRV_ACT_TARGET = 4,  /* add the target */
-    TRV_ACT_STORE = 8,   /* store the result in the target */
-    TRV_ACT_SEND = 16    /* send the result to the threadblock's peer */
-};
 
 /* Consecutive chunks of a GPU's buffer: input (i), output (o) or scratch (s). */
 typedef struct trv_gpu_span {
@@ -51,23 +39,18 @@ typedef struct trv_gpu_op {
     int first, sources, count; /* operands: spans (sources before targets) or channels of the GPU */
     bool relaxed;              /* a signal that publishes no written data, or a wait that acquires none */
     int barrier, blocks;       /* number of the barrier, and number of threadblocks that meet there */
-    int actions;               /* of a step; if there are any, it has one source and one target */
-    int wait_block, wait_step; /* step of the same GPU for which this step waits; -1: none */
-    bool waited;               /* other steps may wait for this one */
 } trv_gpu_op_t;
 
 typedef struct trv_threadblock {
     int gpu, number;
     int first_op, ops;
-    int send, receive, channel; /* MSCCL: the GPUs and the channel of its connections, or -1 */
 } trv_threadblock_t;
 
 typedef struct trv_gpu_program {
     char name[64];
-    bool plan; /* a plan of MSCCL++, otherwise a program of MSCCL */
     trv_collective_t collective;
     int gpus, chunks; /* chunks of the vector */
-    int mode[2];      /* whether the program supports buffers that are in place, out of place */
+    bool in_place;    /* input and output share memory */
     int *scratch;     /* per GPU, in chunks */
     int *first_block; /* per GPU, and one more entry */
     trv_threadblock_t *block;
@@ -92,13 +75,13 @@ typedef struct trv_gpu_program_verdict {
     bool valid;
     int64_t messages;
     double seconds;
-    int gpu, block, step; /* position of the fault; -1: not applicable */
+    int gpu; /* of the fault; -1: not applicable */
     char fault[256];
 } trv_gpu_program_verdict_t;
 
 /* Proves that the program terminates in every order in which threadblocks may run, that all conflicting accesses to
- * memory are ordered, and that every GPU then has every contribution exactly once; or finds the first fault. A plan is
- * launched twice in succession. TRV_ERR_UNSUPPORTED if the program is too large. Progress is reported to `progress`. */
+ * memory are ordered, and that every GPU then has every contribution exactly once; or finds the first fault. The program
+ * is launched twice in succession. TRV_ERR_UNSUPPORTED if the program is too large. Progress is reported to `progress`. */
 int trv_gpu_program_verify(const trv_gpu_program_t *program, trv_span_t progress, trv_gpu_program_verdict_t *verdict);
 
 #endif

@@ -2,8 +2,7 @@
  * The symbolic run of a GPU program: threadblocks run in turn, each until it must wait; gpu_memory.c detects accesses
  * whose order the program does not determine.
  *
- * An MSCCL program runs once in place and once out of place, if it supports both. An MSCCL++ plan is launched twice. A
- * launch on a GPU begins when all its threadblocks have ended, with new inputs and empty scratch memory. It therefore
+ * The program is launched twice. A launch on a GPU begins when all its threadblocks have ended, with new inputs and empty scratch memory. It therefore
  * counts as a write to all of the GPU's memory, and an access by a peer must not precede it.
  */
 #include <stdarg.h>
@@ -15,7 +14,8 @@
 #include "base/number.h"
 #include "verify/gpu_state.h"
 
-#define LAUNCHES 2
+#define LAUNCHES   2
+#define VALUES_MAX UINT64_C(100000000) /* in memory */
 
 int trv_run_fault(run_t *run, int block, const char *format, ...)
 {
@@ -25,10 +25,8 @@ int trv_run_fault(run_t *run, int block, const char *format, ...)
     verdict->valid = false;
     if (block >= 0) {
         verdict->gpu = run->program->block[block].gpu;
-        verdict->block = run->program->block[block].number;
-        verdict->step = run->block[block].at;
-        used = snprintf(verdict->fault, sizeof verdict->fault, "GPU %d, threadblock %d, %s %d%s: ", verdict->gpu,
-                        verdict->block, run->program->plan ? "operation" : "step", verdict->step,
+        used = snprintf(verdict->fault, sizeof verdict->fault, "GPU %d, threadblock %d, operation %d%s: ", verdict->gpu,
+                        run->program->block[block].number, run->block[block].at,
                         run->block[block].launch ? " of the second launch" : "");
     }
     va_start(arguments, format);
@@ -37,13 +35,10 @@ int trv_run_fault(run_t *run, int block, const char *format, ...)
     return 1;
 }
 
-int trv_run_limit(const run_t *run, uint64_t values, const char *what)
+int trv_run_limit(uint64_t values, const char *what)
 {
-    const bool plan = run->program->plan;
-    return values <= (plan ? UINT64_C(100000000) : UINT64_C(1) << 27)
-               ? TRV_OK
-               : trv_fail(TRV_ERR_UNSUPPORTED, "the %s has too many %s to be verified", plan ? "plan" : "program",
-                          what);
+    return values <= VALUES_MAX ? TRV_OK
+                                : trv_fail(TRV_ERR_UNSUPPORTED, "the plan has too many %s to be verified", what);
 }
 
 /* ---- Operations -------------------------------------------------------------------------------------------------- */
@@ -67,7 +62,7 @@ static int sum_chunk(run_t *run, int block, const trv_gpu_op_t *op, const trv_gp
     for (int t = op->sources; t < op->count; t++)
         if (sum_is_in_place(op, span, t)) {
             const int cell = trv_run_find(run, block, &span[t], i);
-            if (cell < 0 || trv_run_touch(run, block, span[t].gpu, cell, true))
+            if (cell < 0 || trv_run_touch(run, block, cell, true))
                 return 1;
             run->cell[cell].write_epoch = 0; /* chunks that this operation itself reads may be written */
         }
@@ -99,28 +94,6 @@ static int move_chunks(run_t *run, int block, const trv_gpu_op_t *op)
     return 0;
 }
 
-static int32_t *run_row(const run_t *run, int i) { return run->row + (size_t)i * (size_t)run->width; }
-
-/* A step of MSCCL. It reads all of its chunks before it writes one. */
-static int step_perform(run_t *run, int block, const trv_gpu_op_t *op, bool *done)
-{
-    const trv_gpu_span_t *span = op->actions ? &run->program->span[op->first] : NULL;
-    const int actions = op->actions, chunks = span ? span->size : 0;
-    *done = trv_run_is_ready(run, block, op);
-    if (!*done)
-        return 0;
-    int rc = actions & TRV_ACT_RECEIVE ? trv_run_receive(run, block, chunks) : 0;
-    for (int i = 0; i < chunks && actions & TRV_ACT_SOURCE && !rc; i++)
-        rc = trv_run_take(run, block, &span[0], i, run_row(run, i), actions & TRV_ACT_RECEIVE);
-    for (int i = 0; i < chunks && actions & TRV_ACT_TARGET && !rc; i++)
-        rc = trv_run_take(run, block, &span[1], i, run_row(run, i), true);
-    for (int i = 0; i < chunks && actions & TRV_ACT_STORE && !rc; i++)
-        rc = trv_run_store(run, block, &span[1], i, run_row(run, i), false);
-    if (!rc && actions & TRV_ACT_SEND)
-        rc = trv_run_send(run, block, chunks);
-    return rc ? rc : trv_run_save_clock(run, block);
-}
-
 static int op_perform(run_t *run, int block, const trv_gpu_op_t *op, bool *done)
 {
     *done = true;
@@ -129,7 +102,6 @@ static int op_perform(run_t *run, int block, const trv_gpu_op_t *op, bool *done)
     case TRV_OP_BARRIER: return trv_run_barrier(run, block, op, done);
     case TRV_OP_SIGNAL: return trv_run_signal(run, block, op);
     case TRV_OP_WAIT: return trv_run_wait(run, block, op, done);
-    case TRV_OP_STEP: return step_perform(run, block, op, done);
     default: return move_chunks(run, block, op);
     }
 }
@@ -141,40 +113,38 @@ static double op_work(const trv_gpu_program_t *program, const trv_gpu_op_t *op)
 {
     const double blocks = program->blocks, row = 1 + program->gpus;
     double work = 10 + (op->kind == TRV_OP_NOP ? 0 : 2 * blocks * (op->count + 1));
-    if (op->kind == TRV_OP_STEP)
-        return 10 + 2 * blocks + (op->actions ? 3 * program->span[op->first].size * (row + blocks / program->gpus) : 0);
     for (int i = 0; (op->kind == TRV_OP_MOVE || op->kind == TRV_OP_SUM) && i < op->count; i++)
         work += program->span[op->first + i].size * (row + (i < op->sources ? 0 : 2 * blocks) + 10);
     return work;
 }
 
-/* The work of both launches, or of the runs in place and out of place. */
+/* The work of all launches. */
 static double program_work(const trv_gpu_program_t *program)
 {
     double work = 0;
     for (int i = 0; i < program->ops; i++)
         work += op_work(program, &program->op[i]);
-    return work * (program->plan ? LAUNCHES : program->mode[0] + program->mode[1]);
+    return work * LAUNCHES;
 }
 
-/* ---- Launches of plans ------------------------------------------------------------------------------------------- */
+/* ---- Launches ---------------------------------------------------------------------------------------------------- */
 
 /* Begins a launch: fills the inputs, clears all other memory, and records a write of the GPU's memory that follows all
  * operations of its threadblocks. */
 static int launch_begin(run_t *run, int gpu)
 {
     const int first = run->program->first_block[gpu], last = run->program->first_block[gpu + 1];
-    const int count = run->planes * run->blocks;
+    const int count = 2 * run->blocks;
     for (int b = first; b < last; b++) {
         trv_run_begin_epoch(run, b);
         trv_clock_join(clock_of(run, first), clock_of(run, b), count);
     }
     for (int cell = run->first_cell[gpu]; cell < run->first_cell[gpu + 1] && first < last; cell++) {
-        const int other = trv_run_unordered(run, first, gpu, cell, true);
+        const int other = trv_run_unordered(run, first, cell, true);
         if (other >= 0)
             return trv_run_fault(run, other, "GPU %d may have ended its launch while it still uses the GPU's memory",
                                  gpu);
-        if (trv_run_touch(run, first, gpu, cell, true))
+        if (trv_run_touch(run, first, cell, true))
             return 1;
         run->cell[cell].launched = true;
     }
@@ -224,7 +194,7 @@ static int run_block(run_t *run, int block, bool *advanced)
         if (rc)
             return rc;
         state->at++;
-        clock_tick(run, block, clock_of(run, block), run->planes * run->blocks);
+        clock_tick(run, block, clock_of(run, block), 2 * run->blocks);
         *advanced = true;
     }
     return 0;
@@ -237,35 +207,26 @@ static int run_check_end(run_t *run)
     for (int b = 0; b < run->blocks; b++)
         if (run->block[b].at < program->block[b].ops)
             return trv_run_fault(run, b, "it waits forever");
-    for (int q = 0; q < run->queues; q++)
+    for (int q = 0; q < program->ends; q++)
         if (run->queue[q].first)
-            return program->plan
-                       ? trv_run_fault(run, -1, "no threadblock waits for a signal, so a later launch would receive it")
-                       : trv_run_fault(run, run->queue[q].user[0], "its last message is never received");
-    for (int gpu = 0; gpu < program->gpus; gpu++) {
-        if (program->plan && program->first_block[gpu] == program->first_block[gpu + 1])
+            return trv_run_fault(run, -1, "no threadblock waits for a signal, so a later launch would receive it");
+    for (int gpu = 0; gpu < program->gpus; gpu++)
+        if (program->first_block[gpu] == program->first_block[gpu + 1])
             return trv_run_fault(run, -1, "GPU %d has no threadblocks", gpu);
-        if (!program->plan && trv_run_check_outputs(run, gpu))
-            return 1;
-    }
     return 0;
 }
 
 static int run_all(run_t *run)
 {
     const trv_gpu_program_t *program = run->program;
-    int rc = program->plan ? 0 : trv_run_connect(run);
-    for (int gpu = 0; gpu < program->gpus && !rc; gpu++) {
-        if (program->plan)
-            rc = launch_begin(run, gpu);
-        else
-            trv_run_fill_inputs(run, gpu);
-    }
+    int rc = 0;
+    for (int gpu = 0; gpu < program->gpus && !rc; gpu++)
+        rc = launch_begin(run, gpu);
     for (bool advanced = true; advanced && !rc;) {
         advanced = false;
         for (int b = 0; b < run->blocks && !rc; b++)
             rc = run_block(run, b, &advanced);
-        for (int gpu = 0; gpu < program->gpus && program->plan && !rc; gpu++)
+        for (int gpu = 0; gpu < program->gpus && !rc; gpu++)
             rc = launch_again(run, gpu, &advanced);
     }
     return rc ? rc : run_check_end(run);
@@ -273,63 +234,46 @@ static int run_all(run_t *run)
 
 /* ---- Set-up ------------------------------------------------------------------------------------------------------ */
 
-/* Determines the positions of cells and their readers, and rejects programs that would need too much memory. *chunks
- * becomes the maximum number of chunks of a step. */
-static int run_lay_out(run_t *run, uint64_t *readers, uint64_t *chunks)
+/* Determines the positions of cells, and rejects programs that would need too much memory. */
+static int run_lay_out(run_t *run)
 {
-    static const char what[] = "GPUs, chunks and threadblocks";
-    const trv_gpu_program_t *program = run->program;
     const uint64_t blocks = (uint64_t)run->blocks, width = (uint64_t)run->width;
-    uint64_t cells = 0, saved = 0;
-    int first, rc = TRV_OK;
-    for (int gpu = 0; gpu < program->gpus && !rc; gpu++) {
-        const uint64_t own = (uint64_t)trv_run_cells(run, gpu);
+    uint64_t cells = 0;
+    int rc = TRV_OK;
+    for (int gpu = 0; gpu < run->program->gpus && !rc; gpu++) {
         run->first_cell[gpu] = (int)cells;
-        run->first_reader[gpu] = *readers;
-        cells += own;
-        *readers += own * (uint64_t)trv_run_readers(run, gpu, &first);
-        rc = trv_run_limit(run, cells * width + (program->plan ? *readers : 0), what);
-        rc = rc ? rc : trv_run_limit(run, *readers, what);
+        cells += (uint64_t)trv_run_cells(run, gpu);
+        rc = trv_run_limit(cells * (width + blocks), "GPUs, chunks and threadblocks");
     }
-    run->first_cell[program->gpus] = (int)cells;
-    for (int i = 0; i < program->ops && !program->plan; i++) {
-        const trv_gpu_op_t *op = &program->op[i];
-        saved += op->waited;
-        if (op->actions && (uint64_t)program->span[op->first].size > *chunks)
-            *chunks = (uint64_t)program->span[op->first].size;
-    }
-    rc = rc ? rc : trv_run_limit(run, (saved + (program->plan ? 2 : 3) * blocks) * blocks, what);
-    return rc || program->plan ? rc : trv_run_limit(run, *chunks * (2 * blocks + 1) * width, what);
+    run->first_cell[run->program->gpus] = (int)cells;
+    return rc ? rc : trv_run_limit(2 * blocks * blocks, "GPUs, chunks and threadblocks");
 }
 
 static int run_create(run_t *run)
 {
-    const trv_gpu_program_t *program = run->program;
-    const size_t gpus = (size_t)program->gpus, blocks = (size_t)run->blocks, width = (size_t)run->width;
-    uint64_t readers = 0, chunks = 1;
+    const size_t gpus = (size_t)run->program->gpus, blocks = (size_t)run->blocks, width = (size_t)run->width;
+    const size_t ends = (size_t)run->program->ends;
     run->first_cell = calloc(gpus + 1, sizeof *run->first_cell);
-    run->first_reader = calloc(gpus, sizeof *run->first_reader);
-    int rc = run->first_cell && run->first_reader ? run_lay_out(run, &readers, &chunks) : trv_fail_memory();
+    int rc = run->first_cell ? run_lay_out(run) : trv_fail_memory();
     if (rc)
         return rc;
     const size_t cells = (size_t)run->first_cell[gpus];
     run->memory = calloc(cells * width + 1, sizeof *run->memory);
-    run->row = calloc(chunks * width, sizeof *run->row);
+    run->row = calloc(width, sizeof *run->row);
     run->cell = calloc(cells + 1, sizeof *run->cell);
-    run->read = calloc(readers + 1, sizeof *run->read);
-    run->clock = calloc((size_t)run->planes * blocks * blocks + 1, sizeof *run->clock);
-    run->saved_clock = calloc((size_t)program->ops + 1, sizeof *run->saved_clock);
+    run->read = calloc(cells * blocks + 1, sizeof *run->read);
+    run->clock = calloc(2 * blocks * blocks + 1, sizeof *run->clock);
     run->block = calloc(blocks + 1, sizeof *run->block);
     run->barrier = calloc((size_t)run->barriers + 1, sizeof *run->barrier);
-    run->queue = calloc((size_t)run->queues + 1, sizeof *run->queue);
-    if (!run->memory || !run->row || !run->cell || !run->read || !run->clock || !run->saved_clock || !run->block ||
-        !run->barrier || !run->queue)
+    run->queue = calloc(ends + 1, sizeof *run->queue);
+    if (!run->memory || !run->row || !run->cell || !run->read || !run->clock || !run->block || !run->barrier ||
+        !run->queue)
         return trv_fail_memory();
     for (size_t c = 0; c < cells; c++)
         run->cell[c].writer = -1;
     for (size_t b = 0; b < blocks; b++)
-        run->block[b].barrier = run->block[b].to = -1;
-    for (int q = 0; q < run->queues; q++)
+        run->block[b].barrier = -1;
+    for (size_t q = 0; q < ends; q++)
         run->queue[q] = (queue_t){.last = &run->queue[q].first, .user = {-1, -1}};
     return TRV_OK;
 }
@@ -337,8 +281,8 @@ static int run_create(run_t *run)
 static void run_clear(run_t *run)
 {
     trv_run_clear_order(run);
-    void *const memory[] = {run->first_cell, run->first_reader, run->memory, run->row,     run->cell, run->read,
-                            run->clock,      run->saved_clock,  run->block,  run->barrier, run->queue};
+    void *const memory[] = {run->first_cell, run->memory, run->row,     run->cell, run->read,
+                            run->clock,      run->block,  run->barrier, run->queue};
     for (size_t i = 0; i < sizeof memory / sizeof memory[0]; i++)
         free(memory[i]);
 }
@@ -346,31 +290,18 @@ static void run_clear(run_t *run)
 int trv_gpu_program_verify(const trv_gpu_program_t *program, trv_span_t progress, trv_gpu_program_verdict_t *verdict)
 {
     const double begun_ns = trv_now_ns();
-    double work = 0;
-    int rc = TRV_OK;
-    *verdict = (trv_gpu_program_verdict_t){.valid = true, .gpu = -1, .block = -1, .step = -1};
-    for (int mode = 0; mode < 2 && !rc && verdict->valid; mode++) {
-        run_t run = {.program = program,
-                     .verdict = verdict,
-                     .progress = progress,
-                     .in_place = mode == 0,
-                     .blocks = program->blocks,
-                     .width = 1 + program->gpus,
-                     .planes = program->plan ? 2 : 1,
-                     .barriers = program->plan ? program->gpus * TRV_GPU_BARRIERS_MAX : 0,
-                     .queues = program->plan ? program->ends : program->blocks,
-                     .work = work,
-                     .all_work = program_work(program)};
-        if (!program->mode[mode])
-            continue;
-        verdict->messages = 0;
-        rc = run_create(&run);
-        rc = rc ? rc : run_all(&run);
-        rc = rc > 0 ? TRV_OK : rc; /* a fault is reported in the verdict */
-        work = run.work;
-        run_clear(&run);
-    }
-    verdict->messages /= program->plan ? LAUNCHES : 1;
+    run_t run = {.program = program,
+                 .verdict = verdict,
+                 .progress = progress,
+                 .blocks = program->blocks,
+                 .width = 1 + program->gpus,
+                 .barriers = program->gpus * TRV_GPU_BARRIERS_MAX,
+                 .all_work = program_work(program)};
+    *verdict = (trv_gpu_program_verdict_t){.valid = true, .gpu = -1};
+    int rc = run_create(&run);
+    rc = rc ? rc : run_all(&run);
+    run_clear(&run);
+    verdict->messages /= LAUNCHES;
     verdict->seconds = 1e-9 * (trv_now_ns() - begun_ns);
-    return rc;
+    return rc > 0 ? TRV_OK : rc; /* a fault is reported in the verdict */
 }

@@ -1,10 +1,9 @@
 /*
- * The state of a symbolic run of a GPU program: clocks of threadblocks, messages and signals in flight, contents of
- * memory.
+ * The state of a symbolic run of a GPU program: clocks of threadblocks, signals in flight, contents of memory.
  *
  *     gpu_run.c     operations, launches, the order in which threadblocks run, the end
  *     gpu_memory.c  chunks: which contributions they hold, and whether accesses are ordered
- *     gpu_order.c   the order of threadblocks: messages, signals, dependencies, barriers
+ *     gpu_order.c   the order of threadblocks: signals, waits, barriers
  */
 #ifndef TRIVANCE_VERIFY_GPU_STATE_H
 #define TRIVANCE_VERIFY_GPU_STATE_H
@@ -14,24 +13,21 @@
 #include "verify/vector_clock.h"
 #include "verify/gpu_program.h"
 
-typedef struct pending { /* a message or a signal that was sent and is not received yet */
+typedef struct pending { /* a signal that was sent and is not received yet */
     struct pending *next;
     bool relaxed;    /* the wait for it is relaxed; the clock of a relaxed signal has no part for visible data */
     int count;       /* number of entries of the clock */
-    int chunks;      /* number of chunks, of a message */
-    int32_t value[]; /* the sender's clock, then the message's rows */
+    int32_t clock[]; /* of the sender */
 } pending_t;
 
-typedef struct queue { /* messages and signals of a connection (MSCCL) or of one end of a channel (MSCCL++) */
+typedef struct queue { /* signals to one end of a channel */
     pending_t *first, **last;
-    int held;
-    int user[2], used[2]; /* the threadblock that sent, or received, last (-1: none), and its clock at that time */
+    int user[2], used[2]; /* the threadblock that signalled, or waited, last (-1: none), and its clock at that time */
 } queue_t;
 
 typedef struct block {
     int at, launch;
-    int to;    /* MSCCL: the queue to which it sends, or -1 */
-    int epoch; /* number of the present epoch, the interval between two nops; 0 in MSCCL, which needs no nops */
+    int epoch;           /* number of the present epoch, the interval between two nops */
     bool moved, waited;  /* whether it moved data, or waited, within the epoch */
     pending_t *acquired; /* entries received within the epoch */
     int barrier;         /* the turn of the barrier at which it waits, or -1 */
@@ -53,36 +49,29 @@ typedef struct run {
     const trv_gpu_program_t *program;
     trv_gpu_program_verdict_t *verdict;
     trv_span_t progress; /* for progress reports */
-    bool in_place;
     int blocks, epoch;
     int width;             /* length of a row: the chunk of the vector (-1: empty), then one count per GPU */
-    int planes;            /* number of parts of a clock: known steps and, in a plan, steps whose writes are visible */
     uint64_t held_values;  /* values in the clocks of barriers and signals */
-    double work, all_work; /* work so far, and of all runs of the program */
+    double work, all_work; /* work so far, and of all launches of the program */
     int *first_cell;       /* per GPU, and one more entry */
-    size_t *first_reader;  /* per GPU: index of its first cell in `read` */
     int32_t *memory;       /* a row for each cell */
-    int32_t *row;          /* the data that an operation has read: a row per chunk */
+    int32_t *row;          /* the data that an operation has read */
     cell_t *cell;
-    int32_t *read; /* [cell][threadblock that may read it]: the reader's clock then */
-    /* [threadblock][plane][threadblock]: number of steps known to be complete; for the threadblock itself the actual
-     * number */
+    int32_t *read; /* [cell][threadblock]: the clock of the threadblock when it last read the cell */
+    /* [threadblock][part][threadblock]: number of operations known to be complete (for the threadblock itself the
+     * actual number), and number of those whose writes are visible */
     int32_t *clock;
-    int32_t **saved_clock; /* per operation for which others wait: the clock after it, once it is complete */
     block_t *block;
     barrier_t *barrier; /* [GPU][TRV_GPU_BARRIERS_MAX], created on first use */
-    queue_t *queue;     /* per end of a channel; in MSCCL per threadblock */
-    int queues, barriers;
+    queue_t *queue;     /* per end of a channel */
+    int barriers;
 } run_t;
 
 static inline int32_t *clock_of(const run_t *run, int block)
 {
-    return run->clock + (size_t)block * (size_t)run->planes * (size_t)run->blocks;
+    return run->clock + (size_t)block * 2 * (size_t)run->blocks;
 }
-static inline int32_t *visible_to(const run_t *run, int block)
-{
-    return clock_of(run, block) + (run->planes - 1) * run->blocks;
-}
+static inline int32_t *visible_to(const run_t *run, int block) { return clock_of(run, block) + run->blocks; }
 static inline int32_t *row_of(const run_t *run, int cell) { return run->memory + (size_t)cell * (size_t)run->width; }
 
 /* Counts the threadblock's present operation as complete, in the first `count` entries of a clock. */
@@ -96,21 +85,20 @@ static inline void clock_tick(const run_t *run, int block, int32_t *clock, int c
  * a negative value for an error. */
 __attribute__((format(printf, 3, 4))) int trv_run_fault(run_t *run, int block, const char *format, ...);
 /* Returns TRV_ERR_UNSUPPORTED if a run would need too much memory; `what` names the data. */
-int trv_run_limit(const run_t *run, uint64_t values, const char *what);
+int trv_run_limit(uint64_t values, const char *what);
 
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
-/* The number of cells of a GPU, and the number of threadblocks that may read them, beginning with *first. */
+/* The number of cells of a GPU. */
 int trv_run_cells(const run_t *run, int gpu);
-int trv_run_readers(const run_t *run, int gpu, int *first);
 
 /* The cell of the i-th chunk of a span. Returns -1 after a fault if the chunk does not exist. */
 int trv_run_find(run_t *run, int block, const trv_gpu_span_t *span, int i);
 /* Another threadblock whose access of the cell is not ordered before this one, or -1. */
-int trv_run_unordered(const run_t *run, int block, int gpu, int cell, bool writes);
+int trv_run_unordered(const run_t *run, int block, int cell, bool writes);
 /* Records an access. It is a fault if it is unordered with respect to another threadblock, or to other threads of the
  * same threadblock. */
-int trv_run_touch(run_t *run, int block, int gpu, int cell, bool writes);
+int trv_run_touch(run_t *run, int block, int cell, bool writes);
 
 /* Copies the i-th chunk of a span into a row, or adds it to the row; and stores a row. `touched`: the access is
  * recorded already. */
@@ -125,21 +113,10 @@ int trv_run_check_outputs(run_t *run, int gpu);
 /* Begins an epoch: all threads of the threadblock have waited for each other, and earlier waits take effect. */
 void trv_run_begin_epoch(run_t *run, int block);
 
-/* Operations of plans. *done is set to false if the threadblock has to wait. */
+/* *done is set to false if the threadblock has to wait. */
 int trv_run_signal(run_t *run, int block, const trv_gpu_op_t *op);
 int trv_run_wait(run_t *run, int block, const trv_gpu_op_t *op, bool *done);
 int trv_run_barrier(run_t *run, int block, const trv_gpu_op_t *op, bool *done);
-
-/* Steps of MSCCL. trv_run_connect is called before the run; it connects senders with receivers and checks that the
- * steps for which others wait exist. */
-int trv_run_connect(run_t *run);
-/* Whether a step can be executed. If so, the threadblock acquires the clock of the step for which it waited. */
-bool trv_run_is_ready(run_t *run, int block, const trv_gpu_op_t *op);
-/* Receive into, and send from, run->row a message of `chunks` chunks. */
-int trv_run_receive(run_t *run, int block, int chunks);
-int trv_run_send(run_t *run, int block, int chunks);
-/* Stores the clock after a step for which others wait. */
-int trv_run_save_clock(run_t *run, int block);
 
 void trv_run_clear_order(run_t *run);
 

@@ -48,12 +48,6 @@ bool format_add(value_t *a, const value_t *b);
 /* `bytes` is the expected total size of all messages. */
 const char *goal_run(const char *text, int ranks, uint64_t bytes);
 
-typedef struct msccl_options {
-    unsigned seed;
-    bool no_dependencies; /* ignore dependencies: sound programs then fail */
-} msccl_options_t;
-const char *msccl_run(const char *text, int ranks, const msccl_options_t *options);
-
 typedef struct mscclpp_options {
     unsigned seed;
     bool no_handshake; /* ignore rlxwait: sound plans then fail when they are launched twice */

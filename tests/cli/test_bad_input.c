@@ -32,8 +32,6 @@ static void test_bad_input(void **state)
         {"sweep --torus=8 --torus=9 -o a.csv -o b.csv", "--output is given twice"},
         {"list 9", "unexpected argument '9': list takes only options"},
         {"list --format=xml", "no format 'xml'"},
-        {"plan 9 --narrow=0", "the option --narrow is now called --shared-paths"},
-        {"list --narrow=0", "there is no option '--narrow'"},
         {"list --formt=csv", "did you mean --format?"},
         {"list -z", "there is no option '-z'"},
         {"list --help=1", "takes no value"},

@@ -351,7 +351,8 @@ static void test_bad_files(void **state)
     } bad[] = {
         {"", "the file is empty"},
         {"[1, 2", "not valid JSON"},
-        {"<algo name=\"ring\"/>", "not a schedule but an MSCCL program, which only `trivance verify` reads"},
+        {"<algo name=\"ring\"/>",
+         "not a schedule but XML; MSCCL's XML was removed; MSCCL++ execution plans in JSON (mscclpp) replace it"},
         {"// ring\nnum_ranks 2\n", "not a schedule but a GOAL program, which only `trivance simulate --goal` reads"},
         {"{\"format\": 1, \"format\": 2}", "not valid JSON"},
         {"[]", "\"format\""},

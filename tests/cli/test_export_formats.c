@@ -1,6 +1,6 @@
 /*
- * The output of `trivance export` is sound: GOAL programs terminate, and MSCCL and MSCCL++ programs leave every
- * contribution exactly once on every GPU, in every order in which their threadblocks run. The tool refuses schedules
+ * The output of `trivance export` is sound: GOAL programs terminate, and MSCCL++ plans leave every contribution exactly
+ * once on every GPU, in every order in which their threadblocks run. The tool refuses schedules
  * that a format cannot express.
  */
 #include <setjmp.h>
@@ -18,7 +18,7 @@
 
 #include "exhaustive.h"
 #include "formats/goal_file.h"
-#include "formats/msccl.h"
+#include "formats/mscclpp.h"
 #include "formats.h"
 #include "schedule/collective.h"
 #include "tool.h"
@@ -101,16 +101,6 @@ static const char *check_goal(const trv_schedule_t *schedule)
     return error;
 }
 
-static const char *check_msccl(const trv_schedule_t *schedule)
-{
-    char *text = text_of(schedule, trv_msccl_write);
-    const char *error = text ? NULL : trv_last_error();
-    for (unsigned seed = 0; seed < SEEDS && !error; seed++)
-        error = msccl_run(text, trv_schedule_torus(schedule)->ranks, &(msccl_options_t){.seed = seed});
-    free(text);
-    return error;
-}
-
 static const char *check_mscclpp(const trv_schedule_t *schedule)
 {
     char *text = text_of(schedule, trv_mscclpp_write);
@@ -149,7 +139,7 @@ static void test_goal(void **state)
     check_all(check_goal, 100);
 }
 
-/* GOAL holds every collective, from any root; the formats of GPU programs refuse those that they do not hold. */
+/* GOAL holds every collective, from any root; MSCCL++ plans are refused for those that they do not hold. */
 static void test_other_collectives(void **state)
 {
     trv_network_t network = {TRV_NETWORK};
@@ -162,7 +152,6 @@ static void test_other_collectives(void **state)
         const char *error = check_goal(schedule);
         if (error)
             fail_msg("collective %d: %s", c, error);
-        assert_null(text_of(schedule, trv_msccl_write));
         assert_null(text_of(schedule, trv_mscclpp_write));
         trv_schedule_destroy(schedule);
     }
@@ -172,31 +161,22 @@ static void test_other_collectives(void **state)
     tool_clear(&run);
 }
 
-static void test_msccl(void **state)
-{
-    (void)state;
-    check_all(check_msccl, 100);
-}
-
 static void test_mscclpp(void **state)
 {
     (void)state;
     check_all(check_mscclpp, 100);
 }
 
-/* The checks can fail: without dependencies, or without the handshake, no program is sound in every order. */
+/* The check can fail: without the handshake no plan is sound in every order. */
 static void test_checks_can_fail(void **state)
 {
     trv_schedule_t *schedule = create("9", "trivance-b", TRV_ALLREDUCE);
-    int failures[2] = {0, 0};
+    int failures = 0;
     (void)state;
-    char *xml = text_of(schedule, trv_msccl_write), *json = text_of(schedule, trv_mscclpp_write);
-    for (unsigned seed = 0; seed < 20; seed++) {
-        failures[0] += msccl_run(xml, 9, &(msccl_options_t){seed, true}) != NULL;
-        failures[1] += mscclpp_run(json, 9, &(mscclpp_options_t){seed, true}) != NULL;
-    }
-    assert_true(failures[0] > 0 && failures[1] > 0);
-    free(xml);
+    char *json = text_of(schedule, trv_mscclpp_write);
+    for (unsigned seed = 0; seed < 20; seed++)
+        failures += mscclpp_run(json, 9, &(mscclpp_options_t){seed, true}) != NULL;
+    assert_true(failures > 0);
     free(json);
     trv_schedule_destroy(schedule);
 }
@@ -209,15 +189,12 @@ static int count(const char *text, const char *words)
     return number;
 }
 
-/* Trivance adds the contributions from both sides to its own in one operation: two consecutive `re`, or one with
- * three sources. */
+/* Trivance adds the contributions from both sides to its own in one operation with three sources. */
 static void test_joint_reductions(void **state)
 {
     trv_schedule_t *schedule = create("9", "trivance-l", TRV_ALLREDUCE);
     (void)state;
-    char *xml = text_of(schedule, trv_msccl_write), *json = text_of(schedule, trv_mscclpp_write);
-    assert_int_equal(count(xml, "type=\"re\""), 9 * 2 * 2);
-    assert_int_equal(count(xml, "type=\"cpy\""), 0);
+    char *json = text_of(schedule, trv_mscclpp_write);
     json_t *plan = json_loads(json, 0, NULL), *op;
     size_t i;
     int sums = 0;
@@ -232,7 +209,6 @@ static void test_joint_reductions(void **state)
     }
     assert_int_equal(sums, 2);
     json_decref(plan);
-    free(xml);
     free(json);
     trv_schedule_destroy(schedule);
 }
@@ -244,30 +220,27 @@ static void test_unsupported_schedules(void **state)
         const char *line, *words;
     } bad[] = {
         {"export", "give a torus"},
-        {"export 9", "--format is required; expected goal, msccl, mscclpp or chakra, for example --format=goal"},
-        {"export 9 --format=xml", "no format 'xml'; expected goal, msccl, mscclpp or chakra"},
+        {"export 9", "--format is required; expected goal, mscclpp or chakra, for example --format=goal"},
+        {"export 9 --format=xml", "no format 'xml'; expected goal, mscclpp or chakra"},
+        {"export 9 --format=msccl", "MSCCL's XML was removed; MSCCL++ execution plans in JSON (mscclpp) replace it"},
         {"export 9 3x3 --format=goal", "more than one torus"},
         {"export 9 -a ring,swing --format=goal", "more than one algorithm"},
-        {"export 9 -c broadcast --format=msccl",
+        {"export 9 -c broadcast --format=mscclpp",
          "write broadcast as GOAL, --format=goal, as Chakra traces, or as JSON, `trivance plan"},
         {"export 9 -c alltoall --format=mscclpp", "write alltoall as GOAL"},
         {"export 9 -c gather --root=9 --format=goal", "there is no root 9 among 9 ranks"},
-        {"export 9 --format=msccl --alpha=1us", "--alpha is valid only with --format=goal or chakra"},
+        {"export 9 --format=mscclpp --alpha=1us", "--alpha is valid only with --format=goal or chakra"},
         {"export 9 --format=goal --alpha=1", "is not a time"},
         {"export 9 --format=goal --alpha=3601s", "at most 3600s"},
         {"export 9 --format=goal -b 0", "at least 1"},
         {"export 9 --format=goal -o /nonexistent/x", "/nonexistent/x"},
         {"export 9 --fromat=goal", "did you mean --format?"},
         {"export --schedule /nonexistent.json --format=goal", "/nonexistent.json"},
-        {"export --schedule " TRIVANCE_TEST_DATA "/8-TrivanceB-131072.json --format=msccl", "no blocks"},
-        {"export 9 -a trivance-l-overlap --format=msccl", "more than once"},
+        {"export --schedule " TRIVANCE_TEST_DATA "/8-TrivanceB-131072.json --format=mscclpp", "no blocks"},
         {"export 9 -a trivance-l-overlap --format=mscclpp", "more than once"},
-        {"export 12x12 -a trivance-b --format=msccl", "at most 128 ranks"},
         {"export 12x12 -a trivance-b --format=mscclpp", "at most 128 ranks"},
         {"export 128 -a ring --format=mscclpp", "too long for MSCCL++"},
         {"export 128 -a trivance-b --format=mscclpp", "64 operations"},
-        {"export 2x2x2x2x2x2x2 -a bucket --format=msccl", "108 threadblocks"},
-        {"export 2x4 -a bucket:2/1 --format=msccl", "unequal slices"},
         {"export 2x4 -a bucket:2/1 --format=mscclpp", "unequal slices"},
     };
     (void)state;
@@ -293,14 +266,14 @@ static void test_tool(void **state)
     tool_t tool = tool_run(line, NULL);
     assert_int_equal(tool.code, 0);
     tool_clear(&tool);
-    static const char *const format[] = {"goal", "msccl", "mscclpp"};
-    for (int f = 0; f < 3; f++) {
+    static const char *const format[] = {"goal", "mscclpp"};
+    for (int f = 0; f < 2; f++) {
         snprintf(line, sizeof line, "export 2x4 -a swing-b --format=%s", format[f]);
         tool_t direct = tool_run(line, NULL);
         snprintf(line, sizeof line, "export --schedule %s --format=%s", path, format[f]);
         tool_t from_file = tool_run(line, NULL);
         assert_int_equal(direct.code, 0);
-        if (f < 2)
+        if (f == 0)
             assert_string_equal(direct.err, "");
         assert_string_equal(direct.out, from_file.out);
         tool_clear(&direct);
@@ -353,7 +326,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_goal),
         cmocka_unit_test(test_other_collectives),
-        cmocka_unit_test(test_msccl),
         cmocka_unit_test(test_mscclpp),
         cmocka_unit_test(test_checks_can_fail),
         cmocka_unit_test(test_joint_reductions),

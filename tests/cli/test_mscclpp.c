@@ -16,7 +16,7 @@
 #include <trivance/trivance.h>
 
 #include "exhaustive.h"
-#include "formats/msccl.h"
+#include "formats/mscclpp.h"
 #include "progress_callbacks.h"
 #include "tool.h"
 
@@ -218,6 +218,9 @@ static char *add_ops(char *at, const char *words)
                           "{\"name\": \"put\", \"src_buff\": [%s], \"dst_buff\": [{\"buffer_id\": 0, \"index\": 0, "
                           "\"size\": 1}]}",
                           input);
+        else if (*c == '*') /* doubles the scratch chunk */
+            at += sprintf(at, "{\"name\": \"re\", \"src_buff\": [%s, %s], \"dst_buff\": [%s], \"reduce_op\": \"sum\"}",
+                          scratch, scratch, scratch);
         else if (*c == '+')
             at += sprintf(at, "{\"name\": \"re\", \"src_buff\": [%s, %s], \"dst_buff\": [%s], \"reduce_op\": \"sum\"}",
                           input, scratch, input);
@@ -275,6 +278,7 @@ static void test_order(void **state)
         {{"S0W0npnb2", "b1s1w1n+n"}, "threadblocks at the barrier"},
         {{"S0W0npnb2", "b2s1w1n+nb0"}, "\"num_threadblocks\" of a barrier must be at least 1"},
         {{"S0W0npnb2", "b2s1w1n+n", "b2n"}, ""}, /* ambiguous: which two of the three threadblocks meet? */
+        {{"S0W0npns0w0n*n*n*n*n*n*n*n*n*n*n*n*n*n*n*n*n*n*n*n*n+n"}, "added more than a million times"},
         {{"S0W0npns0w0n+n", "s0w0"}, "signals by the same channel"},
         {{"S0W0npns0w0n+nb2", "b2s0w0"}, NULL},
     };
@@ -324,6 +328,23 @@ static void test_many_signals(void **state)
     free(text);
 }
 
+/* Names are printed to a terminal and into JSON, so they are sanitized. */
+static void test_names(void **state)
+{
+    char *text = exported("2", "ring", TRV_ALLREDUCE), *other = NULL;
+    const char *name = strstr(text, "\"ring\"");
+    (void)state;
+    assert_non_null(name);
+    assert_true(asprintf(&other, "%.*s\"\\u001b[31m%057d\303\244\"%s", (int)(name - text), text, 0, name + 6) > 0);
+    tool_t tool = tool_run("verify --schedule=- --format=json", other); /* 64 bytes end within a letter */
+    assert_int_equal(tool.code, 0);
+    assert_non_null(strstr(tool.out, "\"?[31m000"));
+    tool_clear(&tool);
+    free(other);
+    free(text);
+    tool_expect_error("verify --schedule=no\033\nfile", "the file 'no??file' cannot be read");
+}
+
 static void test_tool(void **state)
 {
     char path[512], line[640];
@@ -341,6 +362,8 @@ static void test_tool(void **state)
     memcpy(put, "\"no\"", 4);
     tool_write_file(path, text, 0600);
     tool_expect_error(line, "unknown operation 'no'");
+    tool_write_file(path, "<algo name=\"ring\"/>", 0600);
+    tool_expect_error(line, "MSCCL's XML was removed; MSCCL++ execution plans in JSON (mscclpp) replace it");
     free(text);
 }
 
@@ -354,6 +377,7 @@ int main(void)
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_many_signals),
         cmocka_unit_test(test_progress_and_cancellation),
+        cmocka_unit_test(test_names),
         cmocka_unit_test(test_tool),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);

@@ -194,7 +194,7 @@ static void test_export(void **state)
     expect("export 9 -a planned --format=goal --cut=3:+0", 0, "num_ranks 9");
     tool_expect_error("export 4x4 -a star --format=goal --cut=1:-0",
                       "needs the link 1:-0, which is cut; --unchecked writes");
-    tool_expect_error("export 4x4 -a star --format=msccl --cut=1:-0",
+    tool_expect_error("export 4x4 -a star --format=mscclpp --cut=1:-0",
                       "needs the link 1:-0, which is cut; --unchecked writes");
     expect("export 4x4 -a star --format=goal --cut=1:-0 --unchecked", 0, "num_ranks 16");
     tool_t tool = tool_run("plan 4x4 -a star --cut=1:-0", NULL);

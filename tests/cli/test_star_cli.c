@@ -22,10 +22,11 @@ static void test_chain(void **state)
     static const struct {
         const char *line, *words;
     } good[] = {
-        {"plan 4x4 --chain=" CHAIN, "star:l:" CHAIN " on the torus 4x4: AllReduce of 64 KiB\n2 steps, 4 streams; every "
-                                    "contribution exactly once; the same bits on every rank"},
-        {"plan 4x4 --chain=" CHAIN " -a star", "star::" CHAIN " on the torus 4x4: AllReduce of 64 KiB\n4 steps"},
-        {"plan 4x4 -a star:1 --chain=" CHAIN, "star:1:" CHAIN " on the torus 4x4: AllReduce of 64 KiB\n3 steps"},
+        {"plan 4x4 -a star:l:" CHAIN,
+         "star:l:" CHAIN " on the torus 4x4: AllReduce of 64 KiB\n2 steps, 4 streams; every "
+         "contribution exactly once; the same bits on every rank"},
+        {"plan 4x4 -a star::" CHAIN, "star::" CHAIN " on the torus 4x4: AllReduce of 64 KiB\n4 steps"},
+        {"plan 4x4 -a star:1:" CHAIN, "star:1:" CHAIN " on the torus 4x4: AllReduce of 64 KiB\n3 steps"},
         {"verify 4x4 -a star:l:" CHAIN ",star:gathered", "exact    yes"},
         {"cost 4x4 -a star:l", "star:l"},
         {"simulate 4x4 -a star:l::1 -b 32", "star:l::1"},
@@ -66,15 +67,11 @@ static void test_bad_input(void **state)
     static const struct {
         const char *line, *words;
     } bad[] = {
-        {"plan 4x4 --chain=1.0/0.1/-1.0", "16"},
-        {"plan 4x4 --chain=1.0/2.0/-1.0_0.1/0.2/0.-1", "share a port"},
-        {"plan 4x4 --chain=1.0/0.1/-1.0_1.0/0.2/2.-1", "1.0 and 1.0 both lead to 1.0"},
-        {"plan 4x4 --chain=1.0/0.1/-1.0_2.1.0/0.2/2.-1", "2.1.0"},
-        {"plan 4x4 --chain=1,0/0,1", "separated by ."},
-        {"plan 4x4 --chain=", "chain"},
-        {"plan 4x4 -a swing-b --chain=" CHAIN, "--chain is for stars"},
-        {"plan 4x4 -a star:l:1 --chain=" CHAIN, "--chain is for stars"},
-        {"plan 4x4 -a star:0 --chain=" CHAIN, "not a subgroup"},
+        {"plan 4x4 -a star:l:1.0/0.1/-1.0", "16"},
+        {"plan 4x4 -a star:l:1.0/2.0/-1.0_0.1/0.2/0.-1", "share a port"},
+        {"plan 4x4 -a star:l:1.0/0.1/-1.0_1.0/0.2/2.-1", "1.0 and 1.0 both lead to 1.0"},
+        {"plan 4x4 -a star:l:1.0/0.1/-1.0_2.1.0/0.2/2.-1", "2.1.0"},
+        {"plan 4x4 -a star:0:" CHAIN, "not a subgroup"},
         {"plan 4x4 -a star:x", "star:l"},
         {"plan 4x4 -a star:l:77", "0 to"},
         {"plan 7x11 -a star", "11"},

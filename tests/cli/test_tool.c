@@ -256,7 +256,6 @@ static void expect_refused(const char *file, const char *fault)
                                          "simulate",
                                          "simulate --trace=%s/wrong",
                                          "export --format=goal -o %s/wrong",
-                                         "export --format=msccl",
                                          "export --format=mscclpp"};
     char command[128], line[192], path[128];
     snprintf(path, sizeof path, "%s/wrong", tool_folder());

@@ -7,7 +7,7 @@
 
 #include <trivance/trivance.h>
 
-#include "formats/msccl.h"
+#include "formats/mscclpp.h"
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

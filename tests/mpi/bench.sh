@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The benchmark program as users call it: formats, options of three families, bad input.
+# The benchmark program as users call it: formats, options, bad input.
 # Usage: bench.sh LAUNCHER PROGRAM
 # Without TEST_EXHAUSTIVE a sample: one result, several algorithms, one error of each kind.
 set -u
@@ -85,8 +85,8 @@ finish() {
 }
 
 if [ -z "$exhaustive" ]; then
-    good 4 '^[0-9]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +7$' -f osu -f -m 8:64 -i 7 -x 1 -a trivance-l
-    good 5 ' (exchange|auto: [a-z]|mpi  |mpi:recdoub) .*' --turns -a exchange,auto,mpi,mpi:recdoub --bytes 64 -i 2
+    good 4 '^(8|16|32|64) +[0-9.]+$' -f osu --bytes=8:64:x2 -i 7 --warmup=1 -a trivance-l
+    good 3 ' (auto: [a-z]|mpi  |mpi:recdoub) .*' --turns -a auto,mpi,mpi:recdoub --bytes 64 -i 2
     wrong_schedule
     ranks=0
     bad "there is no algorithm 'trivance-q'" -a trivance-q
@@ -103,10 +103,13 @@ keys=collective,torus,ranks,type,op,in_place,bytes,count,algorithm,transport,cho
 keys=$keys,latency_avg_us,latency_min_us,latency_max_us,algbw_gb_per_s,busbw_gb_per_s,wrong,identical,iterations,ranks_per_core,busy
 also 1 "^$keys\$"
 good 3 '"wrong": 0, "identical": true' --format=json --bytes 64,128,256 -i 2 -a swing-b
-good 4 '^[0-9]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +7$' --format=osu -f -m 8:64 -i 7 -x 1 -a trivance-l
-good 4 '^ +[0-9]+ +[0-9]+ +float +sum +-1( +[0-9.]+){3} +0( +[0-9.]+){3} +0$' --format=nccl -b 8 -e 64 -f 2 -n 3 -w 1 \
-    -c 1 -a trivance-l
-good 1 'Out of bounds values : 0 OK' --format=nccl -b 64 -e 64 -n 3 -d double -o min -a auto
+good 4 '^(8|16|32|64) +[0-9.]+$' --format=osu --bytes=8:64:x2 -i 7 --warmup=1 -a trivance-l
+also 1 '^# Size       Avg Latency\(us\)$'
+good 4 '^ +[0-9]+ +[0-9]+ +float +sum +-1( +[0-9.]+){3} +0( +[0-9.]+){3} +0$' --format=nccl --bytes=8:64:x2 -i 3 \
+    --warmup=1 -a trivance-l
+also 1 '^# +size +count +type +redop +root( +time +algbw +busbw +#wrong){2}$'
+also 1 '^# +\(B\) +\(elements\)( +\(us\) +\(GB/s\) +\(GB/s\)){2}'
+good 1 'Out of bounds values : 0 OK' --format=nccl --bytes=64 -i 3 -d double --op=min -a auto
 good 3 ' 0 +yes$' -a planned,hybrid:2x1 --torus 4,2x2 --bytes 4KiB -i 3 # 2x1 fits no ring
 good 1 'reduce-scatter,' --collective reduce-scatter --bytes 64 --format=csv -i 2
 good 1 'allgather,' --collective allgather --bytes 64 --format=csv -i 2 --type complexdouble
@@ -114,11 +117,9 @@ good 2 '  (auto|planned): [a-z]' --bytes 64 -a mpi,auto,planned -i 2
 also 1 ' 64 B +mpi '
 good 1 ',hybrid:2[^,]*,mpi,hybrid:2,' --bytes 64 -a hybrid:2 -i 2 --format=csv
 good 2 '^trivance-[lb] +✓ +✓$' --format=matrix -a trivance --bytes 64,4K # a line for every member of a family
-# --turns: each member of a family, exchanges of one step and of five with both neighbours, and each algorithm of the
-# MPI library.
+# --turns: each member of a family, and each algorithm of the MPI library.
 good 4 '^allreduce,4,4,(double,sum|int8,max),false,64,(8|64),trivance-[lb],mpi,trivance-[lb]=(double|int8:max),.*,0,true,2,' \
-    --turns -a trivance=double,trivance=int8:max,exchange,mpi:all --bytes 64 -i 2 --format=csv
-also 2 ',exchange,,exchange,(1,16|5,80),[0-9.]+,'
+    --turns -a trivance=double,trivance=int8:max,mpi:all --bytes 64 -i 2 --format=csv
 also 1 ',mpi,,mpi,,,[0-9.]+,.*,0,true,2,'
 also 1 ',mpi:recdoub,,mpi:recdoub,,,[0-9.]+,.*,0,true,2,'
 
@@ -131,7 +132,7 @@ if has_ofi; then
     export TRIVANCE_TRANSPORT=mpi
     good 2 '  ring +(ofi|mpi) .* 0 +yes$' --transport=ofi,mpi --bytes 64 -a ring,mpi -i 2
     also 1 '^4 +64 B +mpi +[0-9.]'
-    good 2 '^# algorithm trivance-l, .*, transport (mpi|ofi)$' --transport=mpi,ofi --format=osu -m 8:16 -a trivance-l -i 2
+    good 2 '^# algorithm trivance-l, .*, transport (mpi|ofi)$' --transport=mpi,ofi --format=osu --bytes=8:16 -a trivance-l -i 2
 fi
 unset TRIVANCE_TRANSPORT
 # An error of only one rank is reported.
@@ -152,7 +153,7 @@ refused 2 'TRIVANCE_TORUS: ' --bytes 64 -i 2
 unset TRIVANCE_TORUS
 
 every_collective
-good 1 '^ +64 +16 +float +none +0 ' --format=nccl -b 64 -e 64 -n 3 -a auto --collective=scatter
+good 1 '^ +64 +16 +float +none +0 ' --format=nccl --bytes=64 -i 3 -a auto --collective=scatter
 
 wrong_schedule
 ranks=2 # enough for errors of the command line
@@ -161,11 +162,9 @@ bad "--iterations" -i 0
 ranks=0
 good 1 '^Usage: mpirun' --help
 bad "--turns is for the formats table, csv and json" --turns --format=osu
-bad "exchange is measured with --turns only" -a exchange
 bad "the MPI library has no algorithm 'fast' for AllReduce; there are mpi, mpi:recdoub," -a mpi:fast
 bad "the MPI library has no algorithm 'recdoub' for Scatter; there are mpi, mpi:binomial, and mpi:all" -a mpi:recdoub --collective=scatter
 bad "element type 'int9' does not exist" -a ring=int9
-bad "--full is for --format=osu" --full
 bad "--format=matrix checks one run of each algorithm and size" --format=matrix -i 3
 bad "leave --collective out" --schedule="$(dirname "$0")/../data/wrong-4.json" -c allgather
 bad "there is no algorithm 'trivance-q'" -a trivance-q
@@ -180,7 +179,8 @@ bad "there is no format 'xml'" --format=xml
 bad "expected MIN:MAX with MIN at most MAX" --bytes 64:8
 bad "not a range of sizes" --bytes 8:16:2:4
 bad "there is no option" --frobnicate
-bad "there is no option '-m'" -m 8:64
+bad "there is no option '-m'" --format=osu -m 8:64
+bad "there is no option '-n'" --format=nccl -n 3
 bad "is not defined on" --type double --op band
 bad "is not defined on" -a auto=double:band
 bad "MPI has no type" --type bfloat16

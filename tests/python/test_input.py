@@ -59,7 +59,8 @@ BAD = {
     "drawing": lambda: tv.Schedule("ring", "9").draw("png"), "drawn rank": lambda: tv.Schedule("ring", "9").draw(rank=9),
     "drawn stream": lambda: tv.Schedule("ring", "9").draw(stream=7), "large drawing": lambda: tv.Schedule("ring", "500").draw(),
     "format": lambda: tv.Schedule("ring", "9").export("yaml"),
-    "export": lambda: tv.Schedule("trivance-l-overlap", "8").export("msccl"),
+    "export": lambda: tv.Schedule("trivance-l-overlap", "8").export("mscclpp"),
+    "removed format": lambda: tv.Schedule("ring", "9").export("msccl"),
     "file": lambda: tv.Schedule.from_file("/nonexistent/schedule.json"),
     "messages": lambda: tv.Schedule.from_messages("9", 5), "no columns": lambda: tv.Schedule.from_messages("9", {}),
     "plain array": lambda: tv.Schedule.from_messages("9", np.zeros((3, 3))),
@@ -227,7 +228,7 @@ def test_random_tables(seed):
         return
     for read in (made.verify, made.cost, lambda: made.simulate(sizes="1K"), made.draw, lambda: made.draw("text"),
                  lambda: made.messages, lambda: made.transfers, lambda: made.combines,
-                 lambda: [made.export(kind) for kind in ("json", "goal", "msccl", "mscclpp")]):
+                 lambda: [made.export(kind) for kind in ("json", "goal", "mscclpp")]):
         try:
             read()
         except tv.TrivanceError:

@@ -256,7 +256,6 @@ def test_description(tmp_path, capsys):
                         ('{"torus": 8, "zzzzzzzz": 1}', "there is no key 'zzzzzzzz'"),
                         ('{"torus": []}', "the list of the key torus is empty"),
                         ('{"torus": {"a": 8}}', "the key torus takes a string"),
-                        ('{"torus": 8, "narrow": 0}', "the key narrow is now called shared-paths"),
                         ('{"torus": 8, "torus": 9}', "duplicate"),
                         ("[8]", "is not a JSON object"),
                         ('{"bytes": 8,\n"torus": ["8", "8y8"]}', "grid.json:2:1: '8y8' is not a torus"),

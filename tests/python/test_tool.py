@@ -125,7 +125,7 @@ def ask_verify(q, tool):
 
 def ask_export(q, tool):
     options, arguments = q.links()
-    kind = q.random.choice(("goal", "msccl", "mscclpp"))
+    kind = q.random.choice(("goal", "mscclpp"))
     text = tool("export", q.torus, "-a", q.name, "-b", q.size, f"--format={kind}", *q.about, *arguments,
                 *["--unchecked"] * ("cuts" in options))
 

@@ -110,8 +110,6 @@ def _axis_of(place: str, key: str) -> str:
     names = [name.replace("_", "-") for name in values.AXES]
     if key in names:
         return key.replace("-", "_")
-    if key == "narrow":
-        raise trivance.ArgumentError(f"{place}: the key narrow is now called shared-paths")
     near = difflib.get_close_matches(key, names, 1)
     if near:
         raise trivance.ArgumentError(f"{place}: there is no key '{key[:40]}'; did you mean {near[0]}?")

@@ -97,7 +97,7 @@ static int print_page(const char *path)
 static void print_name(void *context, const cli_option_t *option)
 {
     (void)context;
-    if (option->name && *option->name)
+    if (option->name)
         printf(" --%s%s", option->name, option->value && option->value[0] != '[' ? "=" : "");
 }
 

@@ -25,8 +25,6 @@ typedef struct draft {
     const char *bytes, *algorithms; /* NULL: the default */
     const char *schedule;           /* a file, or NULL */
     const char *transports;         /* NULL: according to the environment */
-    uint64_t min_bytes, max_bytes;  /* of -b and -e; 0: not given */
-    int factor;
     bool with_collective, with_op;
 } draft_t;
 
@@ -78,41 +76,18 @@ static int parse_format(const char *text, bench_format_t *format)
                     text);
 }
 
-static int parse_check(const char *text, int max, bool *check)
+static int parse_check(const char *text, bool *check)
 {
     int value = 1;
-    int code = text ? trv_parse_int(text, "--check", 0, max, &value) : TRV_OK;
+    int code = text ? trv_parse_int(text, "--check", 0, 1, &value) : TRV_OK;
     *check = value != 0;
     return code;
-}
-
-/* Applies a letter of the OSU benchmarks or of nccl-tests. */
-static int letter_apply(int letter, draft_t *draft)
-{
-    bench_options_t *options = draft->options;
-    const bool osu = options->format == BENCH_OSU;
-    const char name[] = {'-', (char)letter, '\0'};
-    switch (letter) {
-    case 'm': draft->bytes = optarg; return TRV_OK;
-    case 'b': return trv_parse_bytes(optarg, &draft->min_bytes);
-    case 'e': return trv_parse_bytes(optarg, &draft->max_bytes);
-    case 'd': return trv_type_parse(optarg, &options->type);
-    case 'o': return trv_op_parse(optarg, &options->op);
-    case 'i':
-    case 'n': return trv_parse_int(optarg, name, 1, 1000000000, &options->iterations);
-    case 'x':
-    case 'w': return trv_parse_int(optarg, name, 0, 1000000000, &options->warmup);
-    case 'c': return parse_check(osu ? NULL : optarg, 1000000, &options->check); /* in nccl-tests a number of runs */
-    default: options->full |= osu; return osu ? TRV_OK : trv_parse_int(optarg, name, 2, 1 << 20, &draft->factor);
-    }
 }
 
 static int option_apply(void *context, int key)
 {
     draft_t *draft = context;
     bench_options_t *options = draft->options;
-    if (key >= CLI_LETTER(0))
-        return letter_apply(key - CLI_LETTER(0), draft);
     switch (key) {
     case BENCH_TORUS: return add_tori(options, optarg, draft->ranks);
     case 'a': draft->algorithms = optarg; return TRV_OK;
@@ -126,26 +101,9 @@ static int option_apply(void *context, int key)
     case BENCH_TRANSPORT: draft->transports = optarg; return TRV_OK;
     case 'i': return trv_parse_int(optarg, "--iterations", 1, 1000000000, &options->iterations);
     case BENCH_WARMUP: return trv_parse_int(optarg, "--warmup", 0, 1000000000, &options->warmup);
-    case BENCH_CHECK: return parse_check(optarg, 1, &options->check);
-    case 'f': return parse_format(optarg, &options->format);
-    default: options->full = true; return TRV_OK;
+    case BENCH_CHECK: return parse_check(optarg, &options->check);
+    default: return parse_format(optarg, &options->format);
     }
-}
-
-/* Finds --format=osu or nccl in the command line before parsing, because the meaning of the letters depends on it.
- * -f is one of these letters, so where it selects the format, the long option takes its place. */
-static const char *find_format(int argc, char **argv)
-{
-    static char name[] = "--format";
-    for (int i = 1; i < argc; i++) {
-        const bool letter = strcmp(argv[i], "-f") == 0, next = i + 1 < argc && (letter || strcmp(argv[i], name) == 0);
-        const char *format = next ? argv[i + 1] : strncmp(argv[i], "--format=", 9) == 0 ? argv[i] + 9 : "";
-        if (strcmp(format, "osu") != 0 && strcmp(format, "nccl") != 0)
-            continue;
-        argv[i] = letter ? name : argv[i];
-        return format;
-    }
-    return "table";
 }
 
 /* ---- Sizes ------------------------------------------------------------------------------------------------------- */
@@ -179,23 +137,6 @@ static int add_size(bench_options_t *options, uint64_t bytes)
     return TRV_OK;
 }
 
-/* Adds min_bytes, min_bytes * factor, …, and max_bytes, rounded down to whole elements (of every rank's block). */
-static int add_range(draft_t *draft, uint64_t min_bytes, uint64_t max_bytes, int factor)
-{
-    uint64_t unit = granule(draft);
-    if (min_bytes > max_bytes)
-        return trv_fail(TRV_ERR_ARGUMENT, "the sizes go from %llu B to %llu B; the first must not be the larger one",
-                        (unsigned long long)min_bytes, (unsigned long long)max_bytes);
-    if (max_bytes < unit)
-        return report_no_element(max_bytes, unit);
-    int code = TRV_OK;
-    for (uint64_t bytes = min_bytes > 0 ? min_bytes : unit; bytes < max_bytes && code == TRV_OK;
-         bytes *= (uint64_t)factor)
-        if (bytes >= unit)
-            code = add_size(draft->options, bytes / unit * unit);
-    return code == TRV_OK ? add_size(draft->options, max_bytes / unit * unit) : code;
-}
-
 /* Adds a size that the user named, which must be a multiple of the element size; sizes of a range are rounded down. */
 static int add_named(draft_t *draft, uint64_t bytes)
 {
@@ -225,18 +166,6 @@ static int parse_sizes(draft_t *draft, const char *text)
                 code = range ? add_size(draft->options, bytes[i] / unit * unit) : add_named(draft, bytes[i]);
     }
     return code;
-}
-
-static int sizes_read(draft_t *draft)
-{
-    if (draft->min_bytes || draft->max_bytes) {
-        uint64_t min_bytes = draft->min_bytes ? draft->min_bytes : 8;
-        return add_range(draft, min_bytes, draft->max_bytes ? draft->max_bytes : min_bytes, draft->factor);
-    }
-    if (draft->bytes)
-        return parse_sizes(draft, draft->bytes);
-    draft->factor = 8;
-    return add_range(draft, 8, (uint64_t)4 << 20, draft->factor);
 }
 
 /* ---- A schedule from a file -------------------------------------------------------------------------------------- */
@@ -366,8 +295,6 @@ static int torus_from_environment(draft_t *draft)
 static int find_conflict(const draft_t *draft)
 {
     const bench_options_t *options = draft->options;
-    if (options->full && options->format != BENCH_OSU)
-        return trv_fail(TRV_ERR_ARGUMENT, "--full is for --format=osu; the other formats always show all columns");
     if (options->in_place && options->format == BENCH_NCCL)
         return trv_fail(TRV_ERR_ARGUMENT,
                         "--format=nccl shows both in-place and out-of-place runs; leave --in-place out");
@@ -408,16 +335,13 @@ static int options_complete(draft_t *draft)
         code = bench_check_elements(options, options->type, options->op);
     if (code == TRV_OK && (draft->algorithms || !draft->schedule))
         code = bench_read_entries(options, draft->algorithms ? draft->algorithms : TRV_RULE_AUTO, draft->comm);
-    return code == TRV_OK ? sizes_read(draft) : code;
+    return code == TRV_OK ? parse_sizes(draft, draft->bytes ? draft->bytes : "8:4M:x8") : code;
 }
 
 static int options_parse(int argc, char **argv, draft_t *draft)
 {
-    const char *format = find_format(argc, argv);
-    const cli_command_t command = cli_bench_command_as(format);
-    (void)parse_format(format, &draft->options->format); /* an error in it is reported when the options are read */
     optind = 1;
-    int code = cli_read_options(&command, argc, argv, option_apply, draft);
+    int code = cli_read_options(&cli_bench_command, argc, argv, option_apply, draft);
     if (code >= 0)
         return code == CLI_OK ? -1 : code;
     if (optind < argc)
@@ -429,7 +353,7 @@ int bench_options(int argc, char **argv, MPI_Comm comm, bench_options_t *options
 {
     int rank = 0;
     *options = (bench_options_t){.type = TRV_FLOAT, .op = TRV_SUM, .iterations = -1, .warmup = -1, .check = true};
-    draft_t draft = {.options = options, .comm = comm, .factor = 2};
+    draft_t draft = {.options = options, .comm = comm};
     PMPI_Comm_rank(comm, &rank);
     PMPI_Comm_size(comm, &draft.ranks);
     if (rank != 0)

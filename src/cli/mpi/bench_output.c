@@ -84,6 +84,78 @@ static void begin_table(bench_output_t *output, int ranks)
     cli_table_stream(&output->table);
 }
 
+/* ---- Layouts of other benchmarks --------------------------------------------------------------------------------- */
+
+enum { VALUES = 9, FIRST_OF_RUN = 5 }; /* values of a row, and the index of the first one that a run measures */
+
+/* The columns of nccl-tests, whose last ones follow again for the in-place run, and those that the OSU benchmarks have. */
+static const struct layout {
+    const char *nccl, *unit, *osu;
+    int nccl_width, osu_width; /* as for printf */
+} layout[VALUES] = {{"#       size", "#        (B)", "# Size", 12, -10},
+                    {"count", "(elements)", NULL, 13, 0},
+                    {"type", "", NULL, 9, 0},
+                    {"redop", "", NULL, 7, 0},
+                    {"root", "", NULL, 7, 0},
+                    {"time", "(us)", "Avg Latency(us)", 8, 17},
+                    {"algbw", "(GB/s)", NULL, 7, 0},
+                    {"busbw", "(GB/s)", NULL, 7, 0},
+                    {"#wrong", "", NULL, 6, 0}};
+
+typedef char values_t[VALUES][32];
+
+static void values_format(const bench_row_t *row, values_t text)
+{
+    const bench_data_t *data = &row->entry->data;
+    const bool reduces = trv_collective_shape(data->collective)->reduces;
+    const size_t size = sizeof text[0];
+    snprintf(text[0], size, "%llu", (unsigned long long)row->bytes);
+    snprintf(text[1], size, "%llu", (unsigned long long)row->count);
+    snprintf(text[2], size, "%s", trv_type_name(data->type));
+    snprintf(text[3], size, "%s", reduces ? trv_op_name(data->op) : "none");
+    snprintf(text[4], size, "%d", trv_collective_has_root(data->collective) ? BENCH_ROOT : -1);
+    trv_snprintf(text[5], size, "%.2f", row->average_us);
+    trv_snprintf(text[6], size, "%.2f", bench_algorithm_bandwidth(row));
+    trv_snprintf(text[7], size, "%.2f", bench_bus_bandwidth(row));
+    snprintf(text[8], size, row->checked ? "%llu" : "N/A", (unsigned long long)row->wrong);
+}
+
+static void value_print(const bench_options_t *options, int i, const char *text)
+{
+    const int width = options->format == BENCH_OSU ? layout[i].osu_width : layout[i].nccl_width;
+    if (width)
+        printf("%s%*s", i > 0 ? " " : "", width, text);
+}
+
+/* Prints a row; for nccl-tests with the row of the in-place run. */
+static void layout_row(const bench_options_t *options, const bench_row_t *row, const bench_row_t *second)
+{
+    values_t text;
+    values_format(row, text);
+    for (int i = 0; i < VALUES; i++)
+        value_print(options, i, text[i]);
+    if (second)
+        values_format(second, text);
+    for (int i = FIRST_OF_RUN; second && i < VALUES; i++)
+        value_print(options, i, text[i]);
+    printf("\n");
+}
+
+static void layout_head(const bench_options_t *options)
+{
+    const bool osu = options->format == BENCH_OSU;
+    if (!osu)
+        printf("#\n#%57s%34s%32s\n", "", "out-of-place", "in-place");
+    for (int line = 0; line < (osu ? 1 : 2); line++) {
+        for (int run = 0; run < (osu ? 1 : 2); run++)
+            for (int i = run ? FIRST_OF_RUN : 0; i < VALUES; i++)
+                value_print(options, i, osu ? layout[i].osu : line ? layout[i].unit : layout[i].nccl);
+        printf("\n");
+    }
+}
+
+/* ---- The output -------------------------------------------------------------------------------------------------- */
+
 static void begin_matrix(bench_output_t *output, int ranks)
 {
     const bench_options_t *options = output->options;
@@ -118,48 +190,7 @@ void bench_output_section(bench_output_t *output, const trv_torus_t *torus, cons
     printf("# algorithm %s, torus %s, %s %s%s%s\n", entry->label, trv_torus_format(torus, text, sizeof text),
            trv_type_name(entry->data.type), op_text(&entry->data), transport ? ", transport " : "",
            transport ? transport : "");
-    if (options->format == BENCH_OSU) {
-        printf("# Size       Avg Latency(us)");
-        if (options->full)
-            printf("   Min Latency(us)   Max Latency(us)  Iterations");
-        printf("\n");
-    } else {
-        printf("#\n#%57s%34s%32s\n", "", "out-of-place", "in-place");
-        printf("#%11s  %12s  %8s  %6s  %6s  %7s  %6s  %6s %6s  %7s  %6s  %6s %6s\n", "size", "count", "type", "redop",
-               "root", "time", "algbw", "busbw", "#wrong", "time", "algbw", "busbw", "#wrong");
-        printf("#%11s  %12s  %8s  %6s  %6s  %7s  %6s  %6s %6s  %7s  %6s  %6s %6s\n", "(B)", "(elements)", "", "", "",
-               "(us)", "(GB/s)", "(GB/s)", "", "(us)", "(GB/s)", "(GB/s)", "");
-    }
-}
-
-static void osu_row(const bench_options_t *options, const bench_row_t *row)
-{
-    trv_fprintf(stdout, "%-10llu%18.2f", (unsigned long long)row->bytes, row->average_us);
-    if (options->full)
-        trv_fprintf(stdout, "%18.2f%18.2f%12d", row->min_us, row->max_us, row->iterations);
-    printf("\n");
-}
-
-static void nccl_half(const bench_row_t *row)
-{
-    trv_fprintf(stdout, "  %7.2f  %6.2f  %6.2f ", row->average_us, bench_algorithm_bandwidth(row),
-                bench_bus_bandwidth(row));
-    if (row->checked)
-        printf("%6llu", (unsigned long long)row->wrong);
-    else
-        printf("%6s", "N/A");
-}
-
-static void nccl_row(const bench_row_t *row, const bench_row_t *second)
-{
-    const bench_data_t *data = &row->entry->data;
-    printf("%12llu  %12llu  %8s  %6s  %6d", (unsigned long long)row->bytes, (unsigned long long)row->count,
-           trv_type_name(data->type), !trv_collective_shape(data->collective)->reduces ? "none" : trv_op_name(data->op),
-           trv_collective_has_root(data->collective) ? BENCH_ROOT : -1);
-    nccl_half(row);
-    if (second)
-        nccl_half(second);
-    printf("\n");
+    layout_head(options);
 }
 
 static void table_row(bench_output_t *output, const bench_row_t *row)
@@ -234,14 +265,12 @@ void bench_output_row(bench_output_t *output, const bench_row_t *row, const benc
 {
     count_row(output, row);
     count_row(output, second);
-    if (output->options->format == BENCH_OSU)
-        osu_row(output->options, row);
-    else if (output->options->format == BENCH_NCCL)
-        nccl_row(row, second);
-    else if (output->options->format == BENCH_MATRIX)
+    if (output->options->format == BENCH_MATRIX)
         bench_matrix_row(output, row);
-    else
+    else if (output->options->format <= BENCH_JSON)
         table_row(output, row);
+    else
+        layout_row(output->options, row, second);
     fflush(stdout);
 }
 

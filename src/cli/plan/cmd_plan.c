@@ -23,8 +23,7 @@
 #include "schedule/collective.h"
 
 enum {
-    OPTION_CHAIN = CLI_NO_LETTER,
-    OPTION_ROOT,
+    OPTION_ROOT = CLI_NO_LETTER,
     OPTION_STREAM,
     OPTION_UNCHECKED,
     OPTION_ALL_SIZES,
@@ -42,11 +41,6 @@ static const cli_option_t option[] =
       "planned (default), an algorithm, with parameters if it has any (hybrid:4x8), or a family: the member that is "
       "fastest for the size",
       "ALGORITHM"},
-     {"chain", OPTION_CHAIN, "CHAIN",
-      "use this chain for star:l, or for the star that -a names: coordinates separated by ., vectors of a step by /, "
-      "steps by "
-      "_ (1.0/0.1/-1.0_2.1/0.2/2.-1 on 4x4)",
-      NULL},
      {"collective", 'c', "C", CLI_COLLECTIVE_HELP, CLI_COLLECTIVE_WORDS},
      {"root", OPTION_ROOT, "R", CLI_ROOT_HELP, NULL},
      {"bytes", 'b', "M",
@@ -89,8 +83,7 @@ static const cli_mode_t mode[] = {
     {"all-sizes", "--all-sizes selects the plans for all sizes on a torus", PLANNER_READS " limit", "8x8 --all-sizes"},
     {"why", "--why explains the plan for one size on a torus", PLANNER_READS " bytes limit", "8x8 --why --bytes=1K"},
     {"schedule", CLI_FILE_ABOUT, SHOWN_READS " unchecked", "--schedule=nine.json"},
-    {NULL, NULL, SHOWN_READS " TORUS algorithm chain collective root consistent idempotent memory messages-per-port",
-     "9"},
+    {NULL, NULL, SHOWN_READS " TORUS algorithm collective root consistent idempotent memory messages-per-port", "9"},
 };
 
 const cli_command_t cli_plan_command = {
@@ -113,7 +106,7 @@ const cli_command_t cli_plan_command = {
     .examples = "trivance plan 9\n"
                 "trivance plan 9x9 --algorithm=trivance-b --format=svg -o plan.svg\n"
                 "trivance plan 8 --algorithm=swing-b --rank=3\n"
-                "trivance plan 4x4 --chain=1.0/0.1/-1.0_2.1/0.2/2.-1\n"
+                "trivance plan 4x4 --algorithm=star:l:1.0/0.1/-1.0_2.1/0.2/2.-1\n"
                 "trivance plan 16x16 --all-sizes --bandwidth=200Gb/s\n"
                 "trivance plan 8x8 --bytes=128K --why --consistent\n"
                 "trivance plan 16x16 --nodes=0-9,16-25,32-40 --bytes=32\n"
@@ -123,7 +116,7 @@ const cli_command_t cli_plan_command = {
 typedef enum plan_format { TEXT, SVG, JSON } plan_format_t;
 
 typedef struct options {
-    const char *nodes, *command, *schedule, *output, *rank, *stream, *format_name, *chain;
+    const char *nodes, *command, *schedule, *output, *rank, *stream, *format_name;
     bool all_sizes, why, limit, named, unchecked;
     cli_selection_t selection;
     trv_collective_t collective;
@@ -358,31 +351,6 @@ static const char *check_values(const options_t *options)
     return NULL;
 }
 
-/* Applies --chain: replaces the algorithm by the star with that chain, and keeps the algorithm's STEPS. */
-static int apply_chain(options_t *options)
-{
-    const char *star = options->named ? options->selection.choice[0].label : "star:l";
-    const char *steps = strchr(star, ':');
-    char name[2 * TRV_ALGORITHM_NAME_MAX];
-    if (!options->selection.single || strncmp(star, "star", 4) != 0 || (star[4] && star[4] != ':') ||
-        (steps && strchr(steps + 1, ':')))
-        return trv_fail(TRV_ERR_ARGUMENT, "--chain is for stars: leave out --algorithm, or give star, star:l or the "
-                                          "steps that send whole vectors, for example star:1");
-    if (!options->chain[0] || strpbrk(options->chain, ",: "))
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "'%.60s' is not a chain: coordinates are separated by ., vectors of a step by /, steps by _, "
-                        "for example 1.0/0.1/-1.0_2.1/0.2/2.-1 on 4x4",
-                        options->chain);
-    int length = snprintf(name, sizeof name, "%s%s:%s", star, steps ? "" : ":", options->chain);
-    if (length >= TRV_ALGORITHM_NAME_MAX)
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "the chain of %d characters is too long: a name with its parameters has at "
-                        "most %d",
-                        (int)strlen(options->chain), TRV_ALGORITHM_NAME_MAX - 1);
-    options->named = true;
-    return cli_select(name, &options->selection);
-}
-
 static int read_memory(const char *text, uint64_t *bytes)
 {
     uint64_t value = 0;
@@ -418,7 +386,6 @@ static int read_option(void *context, int key)
     case 'b': return trv_parse_vector(optarg, &options->bytes);
     case 'r': options->rank = optarg; return TRV_OK;
     case OPTION_STREAM: options->stream = optarg; return TRV_OK;
-    case OPTION_CHAIN: options->chain = optarg; return TRV_OK;
     case 's': options->schedule = optarg; return TRV_OK;
     case OPTION_UNCHECKED: options->unchecked = true; return TRV_OK;
     case OPTION_ALL_SIZES: options->all_sizes = true; return TRV_OK;
@@ -439,9 +406,7 @@ static int read_options(int argc, char **argv, options_t *options)
     int code = cli_read_options(&cli_plan_command, argc, argv, read_option, options);
     if (code >= 0)
         return code;
-    int rc = options->chain ? apply_chain(options) : TRV_OK;
-    if (!rc)
-        rc = cli_read_tori(argc, argv, optind, &options->tori);
+    int rc = cli_read_tori(argc, argv, optind, &options->tori);
     if (!rc)
         rc = cli_check_root(options->collective, options->root);
     return rc ? cli_bad_last(argv[0]) : -1;

@@ -8,18 +8,6 @@
 
 extern const cli_command_t cli_bench_command;
 
-enum {
-    BENCH_TORUS = CLI_NO_LETTER,
-    BENCH_OP,
-    BENCH_IN_PLACE,
-    BENCH_WARMUP,
-    BENCH_CHECK,
-    BENCH_FULL,
-    BENCH_TRANSPORT,
-    BENCH_TURNS
-};
-
-/* The command with the letters of an output format: those of the OSU benchmarks, of nccl-tests, or our own. */
-cli_command_t cli_bench_command_as(const char *format);
+enum { BENCH_TORUS = CLI_NO_LETTER, BENCH_OP, BENCH_IN_PLACE, BENCH_WARMUP, BENCH_CHECK, BENCH_TRANSPORT, BENCH_TURNS };
 
 #endif

@@ -37,14 +37,11 @@ typedef struct parser {
     const cli_option_t *option[OPTIONS_MAX];
     struct option longs[OPTIONS_MAX + 1];
     char shorts[3 * OPTIONS_MAX + 4];
-    int options, names;
+    int options;
     bool given[OPTIONS_MAX];
 } parser_t;
 
-static int letter_of(const cli_option_t *option)
-{
-    return option->key >= CLI_LETTER(0) ? option->key - CLI_LETTER(0) : option->key < CLI_NO_LETTER ? option->key : 0;
-}
+static int letter_of(const cli_option_t *option) { return option->key < CLI_NO_LETTER ? option->key : 0; }
 
 static void parser_add(void *context, const cli_option_t *option)
 {
@@ -54,13 +51,12 @@ static void parser_add(void *context, const cli_option_t *option)
                                                                                 : required_argument;
     if (!option->name || parser->options == OPTIONS_MAX)
         return;
-    if (letter && !strchr(parser->shorts + 1, letter)) { /* of two options with one letter, the first gets it */
+    if (letter) {
         size_t used = strlen(parser->shorts);
         snprintf(parser->shorts + used, sizeof parser->shorts - used, "%c%s", letter,
                  has_value == required_argument ? ":" : "");
     }
-    if (*option->name)
-        parser->longs[parser->names++] = (struct option){option->name, has_value, NULL, LONG_OPTION + parser->options};
+    parser->longs[parser->options] = (struct option){option->name, has_value, NULL, LONG_OPTION + parser->options};
     parser->option[parser->options++] = option;
 }
 
@@ -74,41 +70,17 @@ static const cli_option_t *parser_find(const parser_t *parser, int result)
     return NULL;
 }
 
-/* Options whose names have changed. */
-static const struct renamed {
-    const char *before, *now;
-} renamed[] = {{"narrow", "shared-paths"}};
-
-static const char *option_renamed(const char *name)
-{
-    for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++)
-        if (strcmp(renamed[i].before, name) == 0)
-            return renamed[i].now;
-    return NULL;
-}
-
-static bool parser_has(const parser_t *parser, const char *name)
-{
-    for (int i = 0; i < parser->names; i++)
-        if (strcmp(parser->longs[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 static void report_unknown(const char *command, const char *text, const parser_t *parser)
 {
     const char *name[OPTIONS_MAX];
     char bare[64];
-    for (int i = 0; i < parser->names; i++)
-        name[i] = parser->longs[i].name;
+    for (int i = 0; i < parser->options; i++)
+        name[i] = parser->option[i]->name;
     snprintf(bare, sizeof bare, "%s", text);
     bare[strcspn(bare, "=")] = '\0';
     const bool is_name = strncmp(text, "--", 2) == 0;
-    const char *nearest = is_name ? trv_nearest(bare + 2, name, parser->names) : NULL;
-    const char *now = is_name ? option_renamed(bare + 2) : NULL;
-    if (now && parser_has(parser, now))
-        cli_bad(command, "the option %.40s is now called --%s", bare, now);
-    else if (nearest)
+    const char *nearest = is_name ? trv_nearest(bare + 2, name, parser->options) : NULL;
+    if (nearest)
         cli_bad(command, "there is no option '%.40s'; did you mean --%s?", bare, nearest);
     else
         cli_bad(command, "there is no option '%.40s'; `trivance %s --help` lists them", bare, command);
@@ -132,27 +104,17 @@ static int report_syntax(const char *command, char **argv, int result, int befor
     return CLI_BAD;
 }
 
-static void format_name(const cli_option_t *option, char name[64])
-{
-    if (*option->name)
-        snprintf(name, 64, "--%s", option->name);
-    else
-        snprintf(name, 64, "-%c", letter_of(option));
-}
-
 static int report_duplicate(const char *command, const cli_option_t *option)
 {
-    char name[64];
-    format_name(option, name);
-    return cli_bad(command, "%s is given twice and may be given only once; leave one out", name);
+    return cli_bad(command, "--%s is given twice and may be given only once; leave one out", option->name);
 }
 
 /* Prints the last error message, prefixed with the option's name unless the message contains it. */
 static int report_value(const char *command, const cli_option_t *option)
 {
-    char name[64];
-    format_name(option, name);
     const char *sentence = trv_last_error();
+    char name[64];
+    snprintf(name, sizeof name, "--%s", option->name);
     return strstr(sentence, name) ? cli_bad_last(command) : cli_bad(command, "%s: %s", name, sentence);
 }
 
@@ -364,8 +326,6 @@ static int format_label(const cli_option_t *option, char label[80])
 {
     const int letter = letter_of(option);
     const char *value = option->value ? option->value : "", *joint = *value == '[' ? "[=" : *value ? "=" : "";
-    if (!*option->name)
-        return snprintf(label, 80, "  -%c%s%s", letter, *value ? " " : "", value);
     return snprintf(label, 80, "  %c%c%c --%s%s%s", letter ? '-' : ' ', letter ? letter : ' ', letter ? ',' : ' ',
                     option->name, joint, *value == '[' ? value + 1 : value);
 }

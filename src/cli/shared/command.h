@@ -12,7 +12,7 @@
 #include "cli/shared/table.h"
 
 typedef struct cli_option {
-    const char *name;  /* without dashes; NULL: `text` is the heading of the options below; "": it has a letter only */
+    const char *name;  /* without dashes; NULL: `text` is the heading of the options below */
     int key;           /* its letter, or CLI_NO_LETTER + a number */
     const char *value; /* its value, for example "TIME"; "[0|1]": optional; NULL: none */
     const char *text;  /* description; NULL ends the table */
@@ -20,7 +20,6 @@ typedef struct cli_option {
 } cli_option_t;
 
 #define CLI_NO_LETTER 256
-#define CLI_LETTER(c) (0x1000 + (c)) /* key of a letter that has another meaning than the same key of a name */
 #define CLI_OPTIONS_END                                                                                                \
     {                                                                                                                  \
         NULL, 0, NULL, NULL, NULL                                                                                      \

@@ -11,7 +11,7 @@
 #include "base/number.h"
 #include "cli/subcommands.h"
 #include "cli/shared/tool.h"
-#include "formats/msccl.h"
+#include "formats/mscclpp.h"
 #include "base/text/whole_file.h"
 #include "cli/shared/input.h"
 #include "cli/shared/progress.h"
@@ -25,24 +25,24 @@
 
 enum { OPTION_METHOD = CLI_NO_LETTER, OPTION_ROOT };
 
-static const cli_option_t option[] = {
-    {"algorithm", 'a', "LIST",
-     "algorithms, with parameters if they have any, families or planned, separated by commas, or all (default); of a "
-     "family every member is verified",
-     "ALGORITHM all"},
-    {"bytes", 'b', "M", "size of the vector for planned (default 64K)", NULL},
-    {"collective", 'c', "C", CLI_COLLECTIVE_HELP ", or all", CLI_COLLECTIVE_WORDS " all"},
-    {"root", OPTION_ROOT, "R", CLI_ROOT_HELP, NULL},
-    {"schedule", 's', "FILE",
-     "use a schedule in the format trivance-schedule-1, which must state the blocks each message carries, a program in "
-     "MSCCL's XML or an execution plan of MSCCL++ instead (- is stdin)",
-     "FILE"},
-    {"method", OPTION_METHOD, "M",
-     "exhaustive: every contribution is counted, a proof; random: random 64-bit values are added, wrong with a "
-     "probability below 2^-60; auto (default): exhaustive while that is affordable",
-     "auto exhaustive random"},
-    {"format", 'f', "F", "table (default), json or csv", "table json csv"},
-    CLI_OPTIONS_END};
+static const cli_option_t option[] =
+    {{"algorithm", 'a', "LIST",
+      "algorithms, with parameters if they have any, families or planned, separated by commas, or all (default); of a "
+      "family every member is verified",
+      "ALGORITHM all"},
+     {"bytes", 'b', "M", "size of the vector for planned (default 64K)", NULL},
+     {"collective", 'c', "C", CLI_COLLECTIVE_HELP ", or all", CLI_COLLECTIVE_WORDS " all"},
+     {"root", OPTION_ROOT, "R", CLI_ROOT_HELP, NULL},
+     {"schedule", 's', "FILE",
+      "use a schedule in the format trivance-schedule-1, which must state the blocks each message carries, or an "
+      "execution plan of MSCCL++ instead (- is stdin)",
+      "FILE"},
+     {"method", OPTION_METHOD, "M",
+      "exhaustive: every contribution is counted, a proof; random: random 64-bit values are added, wrong with a "
+      "probability below 2^-60; auto (default): exhaustive while that is affordable",
+      "auto exhaustive random"},
+     {"format", 'f', "F", "table (default), json or csv", "table json csv"},
+     CLI_OPTIONS_END};
 
 static const cli_mode_t mode[] = {
     {"schedule", CLI_FILE_ABOUT, "method format MORE", "--schedule=nine.json"},
@@ -289,12 +289,6 @@ static int read_file(const options_t *options, trv_schedule_file_t *file, trv_gp
     int rc = trv_whole_file_read(options->path, &name, &text, &length);
     if (rc)
         return rc;
-    if (text[strspn(text, " \t\r\n")] == '<') {
-        rc = strlen(text) == length ? trv_msccl_read(text, name, program)
-                                    : trv_fail(TRV_ERR_INVALID, "%.200s has a zero byte and is not text", name);
-        free(text);
-        return rc;
-    }
     if (strstr(text, "\"threadblocks\"")) { /* a key that schedules lack */
         rc = trv_mscclpp_read(text, length, name, program);
         free(text);

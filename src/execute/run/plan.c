@@ -5,7 +5,6 @@
  * the same. A stream has at most TRV_PLAN_WINDOW lanes: chunk c is executed by lane c mod WINDOW, whose scratch it
  * reuses.
  */
-#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,40 +19,9 @@
 
 enum { EMPTY_POLLS_MAX = 16 };
 
-/* ---- Use after destroy ------------------------------------------------------------------------------------------- */
-
-/* In debug builds the latest destroyed plans keep their headers, marked as dead, so that a use of one is reported as an
- * error. */
-#ifndef NDEBUG
-enum { QUARANTINED_MAX = 64 };
-static trv_plan_t *quarantined[QUARANTINED_MAX];
-static unsigned quarantined_next;
-static pthread_mutex_t quarantined_lock = PTHREAD_MUTEX_INITIALIZER;
-
-static void quarantine(trv_plan_t *plan)
-{
-    memset(plan, 0, sizeof *plan);
-    plan->magic = TRV_PLAN_DEAD;
-    pthread_mutex_lock(&quarantined_lock);
-    free(quarantined[quarantined_next % QUARANTINED_MAX]);
-    quarantined[quarantined_next++ % QUARANTINED_MAX] = plan;
-    pthread_mutex_unlock(&quarantined_lock);
-}
-#else
-static void quarantine(trv_plan_t *plan) { free(plan); }
-#endif
-
 int trv_plan_check(const trv_plan_t *plan)
 {
-    if (!plan)
-        return trv_fail(TRV_ERR_ARGUMENT, "the plan is NULL; create one with trv_plan_create");
-#ifndef NDEBUG
-    if (plan->magic == TRV_PLAN_DEAD)
-        return trv_fail(TRV_ERR_STATE, "the plan was destroyed; it cannot be used any more");
-    if (plan->magic != TRV_PLAN_ALIVE)
-        return trv_fail(TRV_ERR_STATE, "the pointer is not a plan, or the plan was destroyed");
-#endif
-    return 0;
+    return plan ? TRV_OK : trv_fail(TRV_ERR_ARGUMENT, "the plan is NULL; create one with trv_plan_create");
 }
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
@@ -213,7 +181,6 @@ static int plan_create(trv_plan_t **plan, const trv_schedule_t *schedule, int ra
     trv_plan_t *created = calloc(1, sizeof *created);
     if (!created)
         return trv_fail_memory();
-    created->magic = TRV_PLAN_ALIVE;
     created->schedule = schedule;
     created->rank = rank;
     created->ranks = trv_schedule_torus(schedule)->ranks;
@@ -284,7 +251,7 @@ static void plan_cancel(trv_plan_t *plan)
 
 void trv_plan_destroy(trv_plan_t *plan)
 {
-    if (!plan || trv_plan_check(plan))
+    if (!plan)
         return;
     plan_cancel(plan);
     if (plan->opened)
@@ -303,7 +270,7 @@ void trv_plan_destroy(trv_plan_t *plan)
     free(plan->bits);
     free(plan->source);
     trv_run_scratch_clear(&plan->scratch);
-    plan->lost ? trv_abandon(plan) : quarantine(plan);
+    plan->lost ? trv_abandon(plan) : free(plan);
 }
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */

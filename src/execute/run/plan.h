@@ -80,10 +80,7 @@ typedef struct trv_plan_blocks {
     size_t bytes_sent; /* in a run */
 } trv_plan_blocks_t;
 
-enum { TRV_PLAN_ALIVE = 0x7472766c, TRV_PLAN_DEAD = 0x64656164 };
-
 struct trv_plan {
-    uint32_t magic;
     trv_plan_state_t state;
     const trv_schedule_t *schedule;
     int rank, ranks;
@@ -153,7 +150,7 @@ static inline bool trv_chunk_input_ready(const trv_plan_t *plan, size_t chunk)
 int trv_compiled_create(trv_compiled_t **compiled, const trv_schedule_t *schedule, int rank);
 void trv_compiled_release(trv_compiled_t *compiled);
 
-/* plan.c: an error unless the plan exists and was not destroyed (detected in debug builds). */
+/* plan.c: an error if the plan is NULL. */
 int trv_plan_check(const trv_plan_t *plan);
 /* Also an error if it is running or has failed. */
 int trv_plan_check_startable(const trv_plan_t *plan);

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/span.h"
 #include "formats/goal_file.h"
-#include "formats/msccl.h"
+#include "formats/mscclpp.h"
 #include "formats/schedule_file.h"
 
 int trv_schedule_read(const char *path, trv_schedule_file_t *file, void (*warn)(void *context, const char *sentence),
@@ -29,9 +29,10 @@ int trv_export(const trv_schedule_t *schedule, trv_format_t format, uint64_t vec
     const trv_span_t all = {progress, context, 0, 1};
     switch (format) {
     case TRV_FORMAT_GOAL: return trv_goal_file_write(schedule, vector_bytes, alpha_ns, all, out);
-    case TRV_FORMAT_MSCCL: return trv_msccl_write(schedule, out);
+    case TRV_FORMAT_MSCCL: return trv_fail(TRV_ERR_UNSUPPORTED, TRV_MSCCL_REMOVED);
     case TRV_FORMAT_MSCCLPP: return trv_mscclpp_write(schedule, out);
+    case TRV_FORMAT_CHAKRA:
+        return trv_fail(TRV_ERR_ARGUMENT, "Chakra traces are a file for each rank: call trv_export_chakra instead");
     }
-    return trv_fail(TRV_ERR_ARGUMENT,
-                    "unknown format %d: expected TRV_FORMAT_GOAL, TRV_FORMAT_MSCCL or TRV_FORMAT_MSCCLPP", format);
+    return trv_fail(TRV_ERR_ARGUMENT, "unknown format %d: expected TRV_FORMAT_GOAL or TRV_FORMAT_MSCCLPP", format);
 }

@@ -1,12 +1,8 @@
 /*
  * TRV_Plan: an operation that the user owns, with its own tags. Either all ranks create a plan or none does.
- *
- * The use of a plan after it was freed yields an error message rather than a crash: the latest QUARANTINE_MAX freed
- * plans stay in memory (the quarantine), marked as FREED, so that their handles can be recognized.
  */
 #include "mpi/front/plan.h"
 
-#include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -25,12 +21,7 @@
 #include "transport/mpi/mpi_error.h"
 #include "transport/mpi/waiting.h"
 
-#define ALIVE          0x7472765au
-#define FREED          0x64656164u
-#define QUARANTINE_MAX 256
-
 struct trv_mpi_plan {
-    unsigned magic; /* ALIVE or FREED */
     bool running;
     trv_mpi_buffers_t buffers;          /* of the current run */
     trv_mpi_state_t *state;             /* NULL for an intercommunicator */
@@ -41,27 +32,12 @@ struct trv_mpi_plan {
     MPI_Request request; /* of the MPI library's collective */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static TRV_Plan quarantine[QUARANTINE_MAX];
-static unsigned quarantine_next;
-
-static void plan_quarantine(TRV_Plan plan)
-{
-    plan->magic = FREED;
-    pthread_mutex_lock(&lock);
-    free(quarantine[quarantine_next % QUARANTINE_MAX]);
-    quarantine[quarantine_next++ % QUARANTINE_MAX] = plan;
-    pthread_mutex_unlock(&lock);
-}
-
 static int plan_check(TRV_Plan plan)
 {
     if (!plan)
         return trv_fail(TRV_ERR_STATE,
                         "the plan is TRV_PLAN_NULL; create it with TRV_Allreduce_plan_create, for example"),
                MPI_ERR_REQUEST;
-    if (plan->magic != ALIVE)
-        return trv_fail(TRV_ERR_STATE, "the plan was freed; create a new one"), MPI_ERR_REQUEST;
     return MPI_SUCCESS;
 }
 
@@ -148,7 +124,7 @@ static int reduce_worst(const trv_mpi_state_t *state, MPI_Comm comm, int64_t *wo
 static int plan_create(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, MPI_Comm comm, TRV_Plan *created)
 {
     TRV_Plan plan = calloc(1, sizeof *plan), on_stack = NULL;
-    struct trv_mpi_plan scratch = {.magic = ALIVE, .state = state, .comm = MPI_COMM_NULL, .request = MPI_REQUEST_NULL};
+    struct trv_mpi_plan scratch = {.state = state, .comm = MPI_COMM_NULL, .request = MPI_REQUEST_NULL};
     if (!plan)
         plan = on_stack = &scratch; /* this rank still takes part in the exchanges, because the others wait for it */
     *plan = scratch;
@@ -451,7 +427,7 @@ int TRV_Plan_free(TRV_Plan *plan)
     if ((*plan)->running)
         return trv_fail(TRV_ERR_STATE, "the plan is running; wait for it before it is freed"), MPI_ERR_REQUEST;
     plan_clear(*plan);
-    plan_quarantine(*plan);
+    free(*plan);
     *plan = TRV_PLAN_NULL;
     return MPI_SUCCESS;
 }
