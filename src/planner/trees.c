@@ -11,10 +11,10 @@
 #include "planner/constraints.h"
 #include "planner/timing.h"
 
-#define PARTS_MAX          2  /* schedules of an allgather or reduce-scatter that are tried after the best tree */
-#define MODELLED           2  /* candidates with a model that are tried */
-#define MODELLED_OVERHEADS 8  /* the same where messages have overheads, because the models are less exact there */
-#define ONE_HOP            32 /* the same on a network that does not forward, where they are of many algorithms */
+#define PARTS_MAX          2   /* schedules of an allgather or reduce-scatter that are tried after the best tree */
+#define MODELLED           2   /* candidates with a model that are tried */
+#define MODELLED_OVERHEADS 8   /* the same where messages have overheads, because the models are less exact there */
+#define ONE_HOP            32  /* the same on a network that does not forward, where they are of many algorithms */
 #define MODELLED_WORK      1e6 /* no more of them are tried when these have this many messages together */
 #define NEAR_FACTOR        1.6 /* nor those whose estimate exceeds the best time times this */
 

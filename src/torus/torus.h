@@ -18,7 +18,7 @@ static inline bool trv_torus_equal(const trv_torus_t *a, const trv_torus_t *b)
 static inline bool trv_torus_is_line(const trv_torus_t *torus, int dimension) { return torus->lines >> dimension & 1; }
 
 /* The coordinate of `rank` in `dimension`. */
-int trv_torus_coordinate(const trv_torus_t *torus, int rank, int dimension);
+TRV_API int trv_torus_coordinate(const trv_torus_t *torus, int rank, int dimension);
 
 /* The rank whose coordinate in `dimension` is `coordinate` and whose other coordinates are those of `rank`. */
 int trv_torus_move(const trv_torus_t *torus, int rank, int dimension, int coordinate);

@@ -75,7 +75,7 @@ static void test_bad_input(void **state)
         {"9 --slow-rank=1:2x --slow-rank=1:3x", "given twice"},
         {"9 --slow-link=9:+0:2x", "no link leaves rank 9"},
         {"9 --slow-link=0:+1:2x", "no link leaves rank 0 by port +1: 9 has fewer dimensions"},
-        {"9x1 --slow-link=0:-1:2x", "whose dimension 1 has size 1"},
+        {"9x1 --slow-link=0:-1:2x", "9x1 has one rank along that dimension"},
         {"9 --slow-link=0:0:2x", "is not a port"},
         {"9 --slow-link=0:+0", "for example 0:+1:4x"},
         {"9 --slow-link=0:+0:up", "is not a factor"},

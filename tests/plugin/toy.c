@@ -7,12 +7,9 @@
  * toy:both uses both directions, each with half of the vector, as Bucket does.
  * Sizes: any torus.   Steps: 2 * sum of (a-1).   Exact: yes.   Consistent: yes.   Symmetry: translation.
  */
-#include <string.h>
-
 #include "algorithms/paper.h"
 #include "algorithms/builders/neighbour.h"
 #include "algorithms/registry.h"
-#include "base/error.h"
 
 static trv_pattern_t *pattern(int size, trv_collective_t collective)
 {
@@ -22,9 +19,7 @@ static trv_pattern_t *pattern(int size, trv_collective_t collective)
 
 static int create(trv_schedule_t *schedule)
 {
-    const bool both = schedule->parameters && strcmp(schedule->parameters, "both") == 0;
-    if (schedule->parameters && !both)
-        return trv_fail(TRV_ERR_ARGUMENT, "toy goes one way, or both ways as toy:both, not '%s'", schedule->parameters);
+    const bool both = schedule->parameters->value[0].number;
     return trv_scatter_create(schedule,
                               &(trv_scatter_options_t){.visit = TRV_INTERLEAVED, .mirrored = both, .pattern = pattern});
 }
@@ -59,6 +54,8 @@ const trv_algorithm_t trv_toy = {
     .source = "tests/plugin",
     .sizes = "any torus",
     .parameters = "both",
+    .example = "toy:both",
+    .field = {{.kind = TRV_FIELD_WORD, .word = "both"}},
     .steps_formula = "2 * sum of (a-1)",
     .bytes_formula = "2m (n-1)/n",
     .symmetry = TRV_SYMMETRY_TRANSLATION,
