@@ -53,7 +53,7 @@ static void key_fill(cache_key_t *key, const trv_torus_t *torus, trv_collective_
 {
     memset(key, 0, sizeof *key);
     key->collective = (int)collective;
-    key->root = torus->lines || network->slow_links > 0 ? root : 0; /* elsewhere schedules are moved to the root */
+    key->root = root;
     key->dims = torus->dims;
     memcpy(key->size, torus->size, sizeof key->size);
     key->lines = torus->lines;
