@@ -9,8 +9,8 @@
 #include "planner/timing.h"
 #include "simulate/simulator.h"
 
-#define CONFIRMED_MAX      4   /* entries that are simulated again with the network's own packets … */
-#define CONFIRMED_HOPS_MAX 4e6 /* … in this many packet-hops together: about two seconds */
+#define CONFIRMED_MAX      4   /* best entries that are simulated again with the network's own packets … */
+#define CONFIRMED_HOPS_MAX 4e6 /* … in at most this many packet-hops together: about two seconds */
 
 bool trv_planner_same_algorithm(const char *name, const char *other)
 {
@@ -192,18 +192,23 @@ static int confirm(const trv_ranking_t *ranking, trv_entry_t *entry, double *hop
     return trv_candidate_simulate(candidate, &network, ranking->vector_bytes, planner->progress, INFINITY, entry);
 }
 
+/* Confirms the first entry that is not, again and again: it may then be slower than others. */
 int trv_ranking_confirm(trv_ranking_t *ranking)
 {
-    trv_entry_t entry[CONFIRMED_MAX];
-    const int timed = ranking->timed, count = timed < CONFIRMED_MAX ? timed : CONFIRMED_MAX;
     double hops_max = CONFIRMED_HOPS_MAX;
     int rc = TRV_OK;
-    memcpy(entry, ranking->best, (size_t)count * sizeof *entry);
-    for (int i = 0; i < count && !rc; i++)
-        rc = confirm(ranking, &entry[i], &hops_max);
-    ranking->timed -= count;
-    memmove(ranking->best, ranking->best + count, (size_t)ranking->timed * sizeof *entry);
-    for (int i = 0; i < count && !rc; i++)
-        trv_ranking_insert(ranking, &entry[i]);
+    for (int i = 0; i < CONFIRMED_MAX && i < ranking->timed && !rc;) {
+        trv_entry_t entry = ranking->best[i];
+        if (entry.confirmed) {
+            i++;
+            continue;
+        }
+        entry.confirmed = true;
+        rc = confirm(ranking, &entry, &hops_max);
+        ranking->timed--;
+        memmove(ranking->best + i, ranking->best + i + 1, (size_t)(ranking->timed - i) * sizeof entry);
+        trv_ranking_insert(ranking, &entry);
+        i = 0;
+    }
     return rc;
 }

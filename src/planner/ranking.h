@@ -26,8 +26,9 @@ typedef struct trv_entry {
     int candidate; /* index in the list */
     bool always;
     double estimate_ns, time_ns;
-    double hops;   /* packet-hops that were simulated, until the simulation ended or was stopped */
-    bool modelled; /* the time is the model's estimate */
+    double hops;    /* packet-hops that were simulated, until the simulation ended or was stopped */
+    bool modelled;  /* the time is the model's estimate */
+    bool confirmed; /* by trv_ranking_confirm */
     int steps;
 } trv_entry_t;
 
