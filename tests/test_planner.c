@@ -424,7 +424,7 @@ static void test_impossible(void **state)
     trv_simulate_options_t cube = paper;
     cube.shared_paths = 4;
     assert_int_equal(ask(&cube, NULL), TRV_ERR_ARGUMENT);
-    assert_message("0x4", "bits 0 to 1");
+    assert_message("shared paths", "its last one is 1");
 }
 
 static void test_bad_networks(void **state)

@@ -239,7 +239,8 @@ TRV_API int TRV_Plan_test(TRV_Plan plan, int *flag);
 TRV_API int TRV_Plan_wait(TRV_Plan plan);
 /* Starts and waits. */
 TRV_API int TRV_Plan_run(TRV_Plan plan, const void *sendbuf, void *recvbuf);
-/* Frees the plan, before MPI_Finalize, and sets it to TRV_PLAN_NULL. MPI_ERR_REQUEST if it is running, or TRV_PLAN_NULL. */
+/* Frees the plan, before MPI_Finalize, and sets it to TRV_PLAN_NULL. MPI_ERR_REQUEST if it is running, or
+ * TRV_PLAN_NULL. */
 TRV_API int TRV_Plan_free(TRV_Plan *plan);
 
 typedef struct TRV_Plan_info {

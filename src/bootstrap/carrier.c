@@ -7,8 +7,8 @@
 #include <net/if.h>
 #include <string.h>
 
-/* IFF_LOWER_UP changes with the carrier, IFF_RUNNING up to a second later. The kernel's header that defines IFF_LOWER_UP
- * cannot be included with that of the C library. */
+/* IFF_LOWER_UP changes with the carrier, IFF_RUNNING up to a second later. The kernel's header that defines
+ * IFF_LOWER_UP cannot be included with that of the C library. */
 bool trv_flags_have_link(unsigned flags)
 {
     const unsigned lower_up = 1u << 16, needed = IFF_UP | lower_up;

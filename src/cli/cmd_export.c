@@ -160,10 +160,10 @@ static int write_schedule(const options_t *options, const trv_schedule_t *schedu
     return cli_output_end(&output, rc);
 }
 
-/* Prints to stderr the sizes of vectors for which the MSCCL++ plan of a schedule is valid. If it is not valid for `bytes`
- * (0: no size is given), also prints the next larger size for which it is. Depending on its version, MSCCL++'s loader
- * rejects other sizes, or cuts the vector into unequal chunks, for which the locations in scratch memory differ from
- * those in the vector. */
+/* Prints to stderr the sizes of vectors for which the MSCCL++ plan of a schedule is valid. If it is not valid for
+ * `bytes` (0: no size is given), also prints the next larger size for which it is. Depending on its version, MSCCL++'s
+ * loader rejects other sizes, or cuts the vector into unequal chunks, for which the locations in scratch memory differ
+ * from those in the vector. */
 static void report_sizes(const char *command, const trv_schedule_t *schedule, uint64_t bytes)
 {
     const unsigned long long chunks = (unsigned long long)trv_lower_chunks(schedule);

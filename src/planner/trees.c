@@ -15,8 +15,8 @@
 #define MODELLED           2   /* candidates with a model that are tried */
 #define MODELLED_OVERHEADS 8   /* the same where messages have overheads, because the models are less exact there */
 #define ONE_HOP            32  /* the same on a network that does not forward, where they are of many algorithms */
-#define MODELLED_WORK      1e6 /* no more of them are tried when these have this many messages together */
-#define NEAR_FACTOR        1.6 /* nor those whose estimate exceeds the best time times this */
+#define MODELLED_WORK      1e6 /* no more of them are tried when these have this many messages together, … */
+#define NEAR_FACTOR        1.6 /* … nor after the eighth those whose estimate exceeds the best time times this */
 
 static bool has_parts(const trv_planner_t *planner)
 {
@@ -203,7 +203,7 @@ static int examine_modelled(trv_ranking_t *ranking, int listed)
     }
     for (int i = 0; i < count && !rc && work < MODELLED_WORK; i++) {
         const double messages = candidate[best[i]].model.messages * planner->list.network.torus.ranks;
-        if (estimate_ns[i] > NEAR_FACTOR * trv_ranking_cutoff_ns(ranking))
+        if (i >= MODELLED_OVERHEADS && estimate_ns[i] > NEAR_FACTOR * trv_ranking_cutoff_ns(ranking))
             break;
         rc = examine(ranking, best[i], messages, estimate_ns[i]);
         work += messages;

@@ -139,7 +139,8 @@ int trv_simulate_check(const trv_simulate_options_t *options, const trv_torus_t 
     for (int i = 0; i < options->slow_ranks && !rc; i++)
         rc = check_slow_rank(options, &options->slow_rank[i], torus);
     if (!rc && options->shared_paths >> torus->dims)
-        rc = trv_fail(TRV_ERR_ARGUMENT, "shared_paths is %#x; the torus %s has the dimensions of bits 0 to %d",
-                      options->shared_paths, trv_torus_format(torus, text, sizeof text), torus->dims - 1);
+        rc = trv_fail(TRV_ERR_ARGUMENT,
+                      "shared paths of a dimension that the torus %s does not have: its last one is %d",
+                      trv_torus_format(torus, text, sizeof text), torus->dims - 1);
     return rc;
 }

@@ -2,8 +2,8 @@
  * The order of threadblocks in a program: signals, waits and barriers. Each threadblock records the progress that it
  * knows of the others; these operations transfer this knowledge.
  *
- * The effect of a wait begins after the next nop or barrier. It must be determined which threadblocks meet at a barrier and
- * which signal a wait receives, so threadblocks that use the same barrier or channel must know of each other.
+ * The effect of a wait begins after the next nop or barrier. It must be determined which threadblocks meet at a barrier
+ * and which signal a wait receives, so threadblocks that use the same barrier or channel must know of each other.
  */
 #include <stdlib.h>
 #include <string.h>

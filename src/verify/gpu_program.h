@@ -80,8 +80,9 @@ typedef struct trv_gpu_program_verdict {
 } trv_gpu_program_verdict_t;
 
 /* Proves that the program terminates in every order in which threadblocks may run, that all conflicting accesses to
- * memory are ordered, and that every GPU then has every contribution exactly once; or finds the first fault. The program
- * is launched twice in succession. TRV_ERR_UNSUPPORTED if the program is too large. Progress is reported to `progress`. */
+ * memory are ordered, and that every GPU then has every contribution exactly once; or finds the first fault. The
+ * program is launched twice in succession. TRV_ERR_UNSUPPORTED if the program is too large. Progress is reported to
+ * `progress`. */
 int trv_gpu_program_verify(const trv_gpu_program_t *program, trv_span_t progress, trv_gpu_program_verdict_t *verdict);
 
 #endif

@@ -2,8 +2,9 @@
  * The symbolic run of a GPU program: threadblocks run in turn, each until it must wait; gpu_memory.c detects accesses
  * whose order the program does not determine.
  *
- * The program is launched twice. A launch on a GPU begins when all its threadblocks have ended, with new inputs and empty scratch memory. It therefore
- * counts as a write to all of the GPU's memory, and an access by a peer must not precede it.
+ * The program is launched twice. A launch on a GPU begins when all its threadblocks have ended, with new inputs and
+ * empty scratch memory. It therefore counts as a write to all of the GPU's memory, and an access by a peer must not
+ * precede it.
  */
 #include <stdarg.h>
 #include <stdio.h>

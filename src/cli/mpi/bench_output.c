@@ -88,7 +88,8 @@ static void begin_table(bench_output_t *output, int ranks)
 
 enum { VALUES = 9, FIRST_OF_RUN = 5 }; /* values of a row, and the index of the first one that a run measures */
 
-/* The columns of nccl-tests, whose last ones follow again for the in-place run, and those that the OSU benchmarks have. */
+/* The columns of nccl-tests, whose last ones follow again for the in-place run, and those that the OSU benchmarks
+ * have. */
 static const struct layout {
     const char *nccl, *unit, *osu;
     int nccl_width, osu_width; /* as for printf */
