@@ -42,8 +42,8 @@ typedef struct explore_ask {
     trv_schedule_t *on_set; /* the schedule of the set's own torus; NULL: all nodes */
 } explore_ask_t;
 
-/* The picture of the network alone, and its layout. TRV_ERR_UNSUPPORTED if it is too large, or has too many dimensions.
- * The caller clears the picture, whether there is an error or not. */
+/* The picture of the network alone, which the caller clears, and its layout. TRV_ERR_UNSUPPORTED, without a picture, if
+ * it is too large, or has too many dimensions. */
 int explore_lay_out(const explore_ask_t *ask, trv_picture_t *picture, trv_layout_t *layout);
 
 /* Reads the options, creates the schedule, except for `layout`, and writes the answer. Returns the exit code. */

@@ -27,10 +27,14 @@ int explore_lay_out(const explore_ask_t *ask, trv_picture_t *picture, trv_layout
     if (ask->torus->ranks > RANKS_MAX || forms == 0)
         return trv_fail(TRV_ERR_UNSUPPORTED, "the explorer draws up to three dimensions and %d ranks", RANKS_MAX);
     const trv_form_t chosen = forms > 1 && ask->form == (int)form[1] ? form[1] : form[0];
-    int rc = trv_picture_mark(picture, ask->torus, &network);
+    const int rc = trv_picture_mark(picture, ask->torus, &network);
+    if (rc) {
+        trv_picture_clear(picture);
+        return rc;
+    }
     const bool wide = chosen == TRV_FORM_RING || chosen == TRV_FORM_ROW;
     trv_layout_init(layout, ask->torus, chosen, wide ? TRACKS_WIDE : TRACKS, picture->marks > 0);
-    return rc;
+    return TRV_OK;
 }
 
 static bool is_cut(const trv_picture_t *picture, int rank, int port, int next)

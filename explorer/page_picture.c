@@ -5,7 +5,7 @@
  * Of a set of nodes, "nodes" lists the node of each of its ranks, and the contributions are those of these ranks.
  *
  * The contributions that ranks hold after each step are strings with one character per column, 0 (none) to z (all), see
- * draw/picture.h.
+ * draw/holdings.h.
  */
 #include <inttypes.h>
 #include <stdio.h>

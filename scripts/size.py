@@ -4,7 +4,7 @@
 Usage: size.py [SOURCES]              the working tree
        size.py [SOURCES] --at=COMMIT  a commit
 
-Counts the product, the research (figures and validation) and the tests apart. In C, C++, JavaScript and CSS a comment is
+Counts the product, the research (research/, figures and validation) and the tests apart. In C, C++, JavaScript and CSS a comment is
 /* … */, or begins with //; in Python, shell, CMake and Makefiles it begins with #, and docstrings are comments, too.
 Vendored files, documents and data are not counted.
 """
@@ -15,10 +15,10 @@ import subprocess
 import sys
 
 PRODUCT = ("src/", "include/", "bench/", "python/", "scripts/", "testbed/", "explorer/")
-RESEARCH = ("python/trivance/figures/", "python/trivance/validation/")
+RESEARCH = ("research/", "python/trivance/figures/", "python/trivance/validation/")
 # Data: tables that a program has computed, and files that programs read
 DATA = ("/vendor/", "src/search/distances/distances_table.c", "src/search/stars/stars_table.c", "src/formats/front/profiles/",
-        "tests/data/", "tests/fuzz/corpus/", "scripts/answers.txt")
+        "tests/data/", "tests/fuzz/corpus/", "tests/answers.txt")
 DATA_ENDINGS = (".csv", ".json", ".svg", ".png", ".md", ".ipynb")
 C_LIKE = (".c", ".h", ".cpp", ".hpp", ".js", ".mjs", ".css", ".ts", ".map", ".F90", ".f90")
 

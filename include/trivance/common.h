@@ -52,7 +52,7 @@ enum {
     TRV_ERR_MEMORY = -3,      /* out of memory */
     TRV_ERR_TRANSPORT = -4,   /* the transport (for example MPI) reported a failure */
     TRV_ERR_INVALID = -5,     /* a schedule that violates its claims, or ranks that disagree */
-    TRV_ERR_STATE = -6,       /* an object in the wrong state: destroyed, or already started */
+    TRV_ERR_STATE = -6,       /* an object in the wrong state: running, failed, or already started */
     TRV_ERR_CANCELLED = -7    /* a progress callback returned something other than 0 */
 };
 

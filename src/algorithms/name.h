@@ -1,5 +1,5 @@
 /*
- * Names with parameters, "hybrid:4x8:own2:grouped": the only parser and printer. The algorithm's entry describes the
+ * Names with parameters, "hybrid:4x8:own2:grouped": the only parser. The algorithm's entry describes the
  * parameters as fields, in the order of the name. A printed name is read as the same values.
  */
 #ifndef TRIVANCE_ALGORITHMS_NAME_H
@@ -28,8 +28,8 @@ void trv_name_defaults(const trv_algorithm_t *algorithm, trv_parameters_t *param
 int trv_name_parse(const trv_algorithm_t *algorithm, const char *text, const trv_torus_t *torus,
                    trv_parameters_t *parameters);
 
-/* Writes a name, in full or without the values that the algorithm has in any case. Returns the length, as snprintf
- * does. */
+/* Writes a name, in full or without the words and the hidden numbers that the algorithm has in any case. Returns the
+ * length, as snprintf does. */
 int trv_name_print(const trv_algorithm_t *algorithm, const trv_parameters_t *parameters, bool full, char *text,
                    size_t size);
 

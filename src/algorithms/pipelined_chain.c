@@ -4,7 +4,6 @@
  * Name: chain[:CHUNKS], by default 16.
  * Streams: 2.   Steps: n - 2 + chunks.   Exact: yes.   Symmetry: none.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "algorithms/builders/spanning.h"

@@ -5,11 +5,12 @@
  */
 #include "algorithms/uneven_sides.h"
 
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <trivance/algorithms.h>
 
+#include "base/append.h"
 #include "base/error.h"
 #include "torus/torus.h"
 
@@ -104,7 +105,7 @@ static void measure_adapt_to_lines(measure_t *m, const trv_torus_t *torus, bool 
 static int add_candidate(const trv_collector_t *collector, const measure_t *m, const char *name,
                          const trv_weights_t *weights, const char *before)
 {
-    char text[TRV_WEIGHTS_TEXT_MAX], weighted[TRV_ALGORITHM_NAME_MAX];
+    char weighted[TRV_FULL_NAME_MAX] = "";
     trv_weights_t equal = {.count = m->active};
     for (int s = 0; s < m->active; s++)
         equal.value[s] = 1;
@@ -117,15 +118,16 @@ static int add_candidate(const trv_collector_t *collector, const measure_t *m, c
         model.reductions = collector->collective == TRV_ALLREDUCE ? m->steps / 2.0 : m->steps;
         model.reduced = 1.5;
     }
-    if (weights)
-        trv_weights_format(weights, text);
-    const int length = snprintf(weighted, sizeof weighted, "%s%s%s", name, weights ? before : "", weights ? text : "");
-    return length < (int)sizeof weighted ? collector->add(collector->list, weighted, &model, false) : TRV_OK;
+    trv_append(weighted, sizeof weighted, "%s%s", name, weights ? before : "");
+    for (int i = 0; weights && i < weights->count; i++)
+        trv_append(weighted, sizeof weighted, i ? "/%d" : "%d", weights->value[i]);
+    return strlen(weighted) < TRV_ALGORITHM_NAME_MAX ? collector->add(collector->list, weighted, &model, false)
+                                                     : TRV_OK;
 }
 
 int trv_uneven_add(const trv_collector_t *collector, const char *name, const char *form, const char *before, int max)
 {
-    char formed[TRV_ALGORITHM_NAME_MAX];
+    char formed[TRV_ALGORITHM_NAME_MAX] = "";
     trv_weights_t weights[TRV_WEIGHTS_BALANCED_MAX];
     measure_t m;
     int rc = measure_rings(&m, collector, name);
@@ -134,7 +136,7 @@ int trv_uneven_add(const trv_collector_t *collector, const char *name, const cha
     const bool lines = collector->torus->lines != 0;
     if (lines)
         measure_adapt_to_lines(&m, collector->torus, *form);
-    snprintf(formed, sizeof formed, "%s%s", name, lines ? form : "");
+    trv_append(formed, sizeof formed, "%s%s", name, lines ? form : "");
     const int found = trv_weights_balance(m.active, m.load, weights);
     if (found == 0 && lines)
         rc = add_candidate(collector, &m, formed, NULL, before);

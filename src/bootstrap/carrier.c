@@ -7,12 +7,12 @@
 #include <net/if.h>
 #include <string.h>
 
-/* IFF_LOWER_UP changes with the carrier, IFF_RUNNING up to a second later. The kernel's header that defines
- * IFF_LOWER_UP cannot be included with that of the C library. */
+/* As IFF_RUNNING, which follows a change of the carrier up to a second later. The kernel's header with the two other
+ * flags cannot be included with that of the C library. */
 bool trv_flags_have_link(unsigned flags)
 {
-    const unsigned lower_up = 1u << 16, needed = IFF_UP | lower_up;
-    return (flags & needed) == needed;
+    const unsigned lower_up = 1u << 16, dormant = 1u << 17, needed = IFF_UP | lower_up;
+    return (flags & (needed | dormant)) == needed;
 }
 
 bool trv_interface_has_link(const char *name)

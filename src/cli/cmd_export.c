@@ -28,7 +28,7 @@ typedef struct format {
     bool plan;   /* for GPUs: with blocks and without times, of three collectives */
 } format_t;
 
-static const format_t formats[] = {{"goal", TRV_FORMAT_GOAL, .traces = false},
+static const format_t formats[] = {{"goal", TRV_FORMAT_GOAL, .plan = false},
                                    {"mscclpp", TRV_FORMAT_MSCCLPP, .plan = true},
                                    {"chakra", TRV_FORMAT_CHAKRA, .traces = true}};
 #define FORMATS_EXPECTED "expected goal, mscclpp or chakra, for example --format=goal"

@@ -42,13 +42,14 @@ typedef struct trv_layout {
 /* Lays out a picture with its upper left corner at (0, 0), with space for a number of tracks, and for the labels of
  * marks. */
 void trv_layout_init(trv_layout_t *layout, const trv_torus_t *torus, trv_form_t form, int tracks, bool labels);
-/* The number of tracks beside the most congested link of a panel; reduces their distance until they fit. */
+/* The number of tracks beside the most congested link of a panel. */
 int trv_layout_tracks(const trv_panel_t *panel);
+/* Reduces the distance of tracks until those of the panel fit. */
 void trv_layout_fit(trv_layout_t *layout, const trv_panel_t *panel);
 double trv_layout_width(const trv_layout_t *layout); /* of the lines of messages */
 
-/* The point at which one is after `hops` links through `port` of a rank (a fraction is within a link), and `further`
- * along them, at the distance `side` on the left of the way. */
+/* The point `hops` links from a rank in the direction of `port` (a fraction is within a link), then `further` along and
+ * `side` to the left. */
 trv_point_t trv_layout_along(const trv_layout_t *layout, int rank, int port, double hops, double further, double side);
 
 /* The middle of a link for the pointer and for marks: visible, and no rank is there. */

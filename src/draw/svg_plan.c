@@ -3,7 +3,6 @@
  * matrices of progress below the panels.
  */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"

@@ -3,7 +3,6 @@
  */
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <trivance/parameters.h>

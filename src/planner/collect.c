@@ -4,7 +4,7 @@
  *
  * The choice must not be slower than any single schedule, so all of these are simulated, unless a lower bound shows
  * that they cannot win. The exceptions are schedules of which more than DISTINCT_RANKS_MAX ranks would have to be
- * simulated, because they have no symmetry on a large torus. bench/planner shows that these never win.
+ * simulated, because they have no symmetry on a large torus. research/bench/planner shows that these never win.
  *
  * Algorithms with a number of ports send by all, or by one, under their plain names. Where messages have overheads, any
  * other number can be faster; all numbers are then considered like single schedules.

@@ -13,7 +13,8 @@
  *
  * A prospect whose simulation alone would be too much work is ranked by its model's time. That time is increased by the
  * smallest ratio of simulated to modelled time among the simulated schedules of the same form, and the prospect is
- * accepted only if the result is better by a margin than everything simulated.
+ * accepted only if the result is better by a margin than everything simulated. At the end the best few are confirmed
+ * (trv_ranking_confirm).
  */
 #include "planner/nonuniform.h"
 

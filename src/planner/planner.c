@@ -50,7 +50,7 @@
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
-/* Checks what plans depend on. */
+/* Plans ignore slow ranks, so these are not checked. */
 static int check_network(const trv_simulate_options_t *asked, const trv_torus_t *torus)
 {
     trv_simulate_options_t network = *asked;

@@ -46,6 +46,7 @@ int trv_planner_find_time(const trv_planner_t *planner, trv_candidate_t *candida
         rc = trv_simulate_bound_ns(candidate->simulator, &network, vector_bytes, &bound_ns);
     if (rc || bound_ns > cutoff_ns)
         return rc;
+    entry->exact = network.packet_bytes == planner->network.packet_bytes;
     return trv_candidate_simulate(candidate, &network, vector_bytes, planner->progress, cutoff_ns, entry);
 }
 
@@ -170,29 +171,34 @@ int trv_ranking_examine(trv_ranking_t *ranking, trv_entry_t *entry, double cutof
 
 /* ---- Confirmation ------------------------------------------------------------------------------------------------ */
 
-/* Simulates an entry again with the network's own packets, unless it was or that takes more than `hops_max`
- * packet-hops, by which it is reduced. */
+/* Simulates an entry with the network's own packets. Does nothing if that was done already, or would take more than
+ * *hops_max packet-hops; otherwise subtracts these. The time of a modelled entry that cannot be simulated becomes
+ * INFINITY. */
 static int confirm(const trv_ranking_t *ranking, trv_entry_t *entry, double *hops_max)
 {
     const trv_planner_t *planner = ranking->planner;
     trv_candidate_t *candidate = &planner->list.candidate[entry->candidate];
-    if (entry->modelled && candidate->model.messages * planner->list.network.torus.ranks > *hops_max)
+    trv_entry_t timed = *entry;
+    if (entry->exact || (entry->modelled && candidate->model.messages * planner->list.network.torus.ranks > *hops_max))
         return TRV_OK;
     int rc = trv_candidate_prepare(&planner->list, candidate);
     if (rc)
         return rc;
-    trv_simulate_options_t network = trv_timing_packets(candidate->simulator, &planner->network, ranking->vector_bytes,
-                                                        planner->hops_max);
-    const bool exact = network.packet_bytes == planner->network.packet_bytes && !entry->modelled;
-    network = trv_timing_packets(candidate->simulator, &planner->network, ranking->vector_bytes, *hops_max);
-    if (exact || network.packet_bytes != planner->network.packet_bytes)
+    const trv_simulate_options_t network = trv_timing_packets(candidate->simulator, &planner->network,
+                                                              ranking->vector_bytes, *hops_max);
+    if (network.packet_bytes != planner->network.packet_bytes)
         return TRV_OK;
     *hops_max -= trv_simulate_hops(candidate->simulator, &network, ranking->vector_bytes);
-    entry->modelled = false;
-    return trv_candidate_simulate(candidate, &network, ranking->vector_bytes, planner->progress, INFINITY, entry);
+    timed.modelled = false;
+    rc = trv_candidate_simulate(candidate, &network, ranking->vector_bytes, trv_span(planner->progress, 1, 0), INFINITY,
+                                &timed);
+    if (rc == TRV_OK || (rc == TRV_ERR_UNSUPPORTED && entry->modelled))
+        *entry = timed;
+    return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
 }
 
-/* Confirms the first entry that is not, again and again: it may then be slower than others. */
+/* Until the best entries are confirmed: confirms the first that is not, and inserts it again, because it may have become
+ * slower than others. */
 int trv_ranking_confirm(trv_ranking_t *ranking)
 {
     double hops_max = CONFIRMED_HOPS_MAX;
@@ -203,11 +209,12 @@ int trv_ranking_confirm(trv_ranking_t *ranking)
             i++;
             continue;
         }
-        entry.confirmed = true;
         rc = confirm(ranking, &entry, &hops_max);
+        entry.confirmed = true;
         ranking->timed--;
         memmove(ranking->best + i, ranking->best + i + 1, (size_t)(ranking->timed - i) * sizeof entry);
-        trv_ranking_insert(ranking, &entry);
+        if (isfinite(entry.time_ns))
+            trv_ranking_insert(ranking, &entry);
         i = 0;
     }
     return rc;

@@ -28,7 +28,8 @@ typedef struct trv_entry {
     double estimate_ns, time_ns;
     double hops;    /* packet-hops that were simulated, until the simulation ended or was stopped */
     bool modelled;  /* the time is the model's estimate */
-    bool confirmed; /* by trv_ranking_confirm */
+    bool exact;     /* it was simulated with the network's own packets */
+    bool confirmed; /* trv_ranking_confirm has examined it */
     int steps;
 } trv_entry_t;
 

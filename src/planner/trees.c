@@ -11,12 +11,14 @@
 #include "planner/constraints.h"
 #include "planner/timing.h"
 
-#define PARTS_MAX          2   /* schedules of an allgather or reduce-scatter that are tried after the best tree */
-#define MODELLED           2   /* candidates with a model that are tried */
-#define MODELLED_OVERHEADS 8   /* the same where messages have overheads, because the models are less exact there */
-#define ONE_HOP            32  /* the same on a network that does not forward, where they are of many algorithms */
-#define MODELLED_WORK      1e6 /* no more of them are tried when these have this many messages together, … */
-#define NEAR_FACTOR        1.6 /* … nor after the eighth those whose estimate exceeds the best time times this */
+#define PARTS_MAX 2 /* schedules of an allgather or reduce-scatter that are tried after the best tree */
+/* Candidates with a model that are tried: on most networks; where messages have overheads, because the models are less
+ * exact there; and on a network that does not forward, where the candidates are of many algorithms. */
+#define MODELLED           2
+#define MODELLED_OVERHEADS 8
+#define ONE_HOP            32
+#define MODELLED_WORK      1e6 /* no more candidates are tried when the simulated ones have this many messages together, … */
+#define NEAR_FACTOR        1.6 /* … nor, after the eighth, one whose estimate exceeds the best time by this factor */
 
 static bool has_parts(const trv_planner_t *planner)
 {
@@ -203,10 +205,10 @@ static int examine_modelled(trv_ranking_t *ranking, int listed)
     }
     for (int i = 0; i < count && !rc && work < MODELLED_WORK; i++) {
         const double messages = candidate[best[i]].model.messages * planner->list.network.torus.ranks;
-        if (i >= MODELLED_OVERHEADS && estimate_ns[i] > NEAR_FACTOR * trv_ranking_cutoff_ns(ranking))
+        if (i >= MODELLED_OVERHEADS && ranking->timed > 0 && estimate_ns[i] > NEAR_FACTOR * ranking->best[0].time_ns)
             break;
         rc = examine(ranking, best[i], messages, estimate_ns[i]);
-        work += messages;
+        work += messages <= TRV_TREE_MESSAGES_MAX ? messages : 0;
     }
     return rc;
 }

@@ -10,7 +10,8 @@
  *   - the candidates of algorithms for any network that are best by their models, which know the trees (if the network
  *     does not forward: of all algorithms).
  *
- * Schedules with more than TRV_TREE_MESSAGES_MAX messages are not simulated: they have the model's time.
+ * Schedules with more than TRV_TREE_MESSAGES_MAX messages have the model's time, until the best few are confirmed
+ * (trv_ranking_confirm).
  */
 #ifndef TRIVANCE_PLANNER_TREES_H
 #define TRIVANCE_PLANNER_TREES_H

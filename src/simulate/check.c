@@ -1,6 +1,6 @@
 /*
- * The check of the options of simulations. Every value is checked here, once, so that the simulator, its bound and the
- * planner use them without further checks.
+ * The check of the options of simulations, once, so that the simulator, its bound and the planner use them without
+ * further checks, except for the time of a packet on a slow link (setup.c) and the size of the vector (steps.c).
  */
 #include <math.h>
 
@@ -138,9 +138,10 @@ int trv_simulate_check(const trv_simulate_options_t *options, const trv_torus_t 
         rc = trv_packets_check_rate(options, options->injection_bps);
     for (int i = 0; i < options->slow_ranks && !rc; i++)
         rc = check_slow_rank(options, &options->slow_rank[i], torus);
-    if (!rc && options->shared_paths >> torus->dims)
-        rc = trv_fail(TRV_ERR_ARGUMENT,
-                      "shared paths of a dimension that the torus %s does not have: its last one is %d",
-                      trv_torus_format(torus, text, sizeof text), torus->dims - 1);
+    const uint32_t missing = options->shared_paths >> torus->dims;
+    if (!rc && missing)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "the torus %s has no dimension %d for shared paths; its last one is %d",
+                      trv_torus_format(torus, text, sizeof text), torus->dims + __builtin_ctz(missing),
+                      torus->dims - 1);
     return rc;
 }

@@ -411,8 +411,7 @@ static void test_shared_paths(void **state)
     expect("simulate 3x3 -a bucket -b 1K --shared-paths=one", 0, ", shared paths one");
     expect_without("simulate 9 -a ring -b 1K", "shared_paths");
     expect("plan 9 -b 64K --shared-paths=0 --why", 0, "shared paths 0");
-    tool_expect_error("plan 9 --shared-paths=1",
-                      "shared paths of a dimension that the torus 9 does not have: its last one is 0");
+    tool_expect_error("plan 9 --shared-paths=1", "the torus 9 has no dimension 1 for shared paths; its last one is 0");
     tool_expect_error("plan 9 --shared-paths=0:", "--shared-paths");
     tool_expect_error("plan 9 --shared-paths=x",
                       "'x' lists no dimensions; expected all, one, or dimensions separated by ':', for example 0:1");

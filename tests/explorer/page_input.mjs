@@ -128,7 +128,7 @@ await runTests({
       'rank=81': 'rank is “81”, expected 0 to 80 on 9x9', 'rank=x': 'rank is “x”, expected a whole number from 0', 'step=99&algorithm=trivance-l': 'the address has step 99, expected 0 to 3 of trivance-l',
       'chart=all': 'chart is “all”, expected up to 16 names', 'torus=9,9': 'there are 2 tori: expected one', 'torus=9&algorithm=ring,bucket': 'there are several algorithms: expected one',
       'links=1:0:cut': 'links is “1:0:cut”, expected up to 100 links, for example 3:+0:cut,4:+0:one-way,5:-1:4x', 'links=1:%2B0:cut,1:%2B1:slow': 'links is', 'links=999:%2B0:cut': '--cut: no link leaves rank 999', 'nodes=0-': 'nodes is “0-”, expected nodes and ranges of nodes, for example 0-9,16',
-      'nodes=0-99': "--nodes: '0-99' is not a node from 0 to 80", 'nodes=3,3': 'node 3 is listed twice', 'packet=1': '--packet: ', 'packet=': 'packet is “”', 'shared-paths=7': 'shared paths of a dimension that the torus 9x9 does not have: its last one is 1', 'timeline=9': 'timeline is “9”',
+      'nodes=0-99': "--nodes: '0-99' is not a node from 0 to 80", 'nodes=3,3': 'node 3 is listed twice', 'packet=1': '--packet: ', 'packet=': 'packet is “”', 'shared-paths=7': 'the torus 9x9 has no dimension 7 for shared paths; its last one is 1', 'timeline=9': 'timeline is “9”',
       'torus=%E0%A4%A': 'torus is “%E0%A4%A”, expected a torus', [`torus=${'9'.repeat(500)}`]: 'torus is “9999', 'gamma=x': '--gamma', 'routes=any': '--routes', 'buffer=65536&view=time': 'a finite buffer requires the model dateline', 'jitter=2&view=time&most=32': '--jitter',
     };
     for (const [hash, sentence] of Object.entries(wrong)) {

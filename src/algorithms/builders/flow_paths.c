@@ -282,11 +282,11 @@ static void move_hops(const trv_torus_t *torus, int root, trv_paths_t *paths)
 int trv_flow_paths_find(const trv_network_t *network, int root, bool to_root, trv_paths_t *paths)
 {
     const size_t ranks = (size_t)network->torus.ranks;
-    const bool moves = trv_network_is_uniform(network);
-    const int searched = moves ? 0 : root;
+    const bool translated = trv_network_is_uniform(network);
+    const int searched_root = translated ? 0 : root;
     flow_t f = {.ports = 2 * network->torus.dims,
                 .ranks = network->torus.ranks,
-                .root = searched,
+                .root = searched_root,
                 .units = calloc(ranks * 2 * (size_t)network->torus.dims, sizeof *f.units),
                 .served = calloc(ranks, sizeof *f.served),
                 .level = calloc(ranks, sizeof *f.level),
@@ -300,7 +300,7 @@ int trv_flow_paths_find(const trv_network_t *network, int root, bool to_root, tr
         if (to_root)
             reverse_links(&f.links);
         for (int rank = 0; rank < f.ranks; rank++)
-            f.level[rank] = rank == searched ? 0 : -1;
+            f.level[rank] = rank == searched_root ? 0 : -1;
         rc = f.ranks > 1 ? raise_load(&f) : TRV_OK;
     }
     if (!rc)
@@ -310,7 +310,7 @@ int trv_flow_paths_find(const trv_network_t *network, int root, bool to_root, tr
     paths->load = f.load;
     if (!rc && to_root)
         reverse_hops(paths);
-    if (!rc && moves)
+    if (!rc && translated)
         move_hops(&network->torus, root, paths);
     if (!rc)
         qsort(paths->hop, (size_t)paths->hops, sizeof *paths->hop, compare_hops);

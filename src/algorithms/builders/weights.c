@@ -8,7 +8,6 @@
 #include "algorithms/builders/weights.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -27,15 +26,6 @@ int trv_weights_apply(trv_schedule_t *schedule, const int *weight, int weights)
     int rc = of_stream ? trv_schedule_set_weights(schedule, of_stream) : trv_fail_memory();
     free(of_stream);
     return rc;
-}
-
-const char *trv_weights_format(const trv_weights_t *weights, char text[TRV_WEIGHTS_TEXT_MAX])
-{
-    int used = 0;
-    text[0] = '\0';
-    for (int i = 0; i < weights->count; i++)
-        used += snprintf(text + used, (size_t)(TRV_WEIGHTS_TEXT_MAX - used), i ? "/%d" : "%d", weights->value[i]);
-    return text;
 }
 
 double trv_weights_load(int streams, const double *load, const trv_weights_t *weights)

@@ -20,13 +20,8 @@ typedef struct trv_weights {
     int value[TRV_DIMS_MAX];
 } trv_weights_t;
 
-#define TRV_WEIGHTS_TEXT_MAX (5 * TRV_DIMS_MAX + 1)
-
 /* Sets the weight of stream s of a schedule to weight[s % weights]. Has no effect on one rank, where `weights` is 0. */
 int trv_weights_apply(trv_schedule_t *schedule, const int *weight, int weights);
-
-/* Writes "9/7" and returns `text`. */
-const char *trv_weights_format(const trv_weights_t *weights, char text[TRV_WEIGHTS_TEXT_MAX]);
 
 /* The load of the busiest link, as a fraction of the vector. load[i * streams + s] is the load that stream s puts on a
  * link of dimension i, as a fraction of its slice. */

@@ -137,7 +137,7 @@ static int add_size(bench_options_t *options, uint64_t bytes)
     return TRV_OK;
 }
 
-/* Adds a size that the user named, which must be a multiple of the element size; sizes of a range are rounded down. */
+/* Adds a size that the user named, which must be a multiple of the element size. */
 static int add_named(draft_t *draft, uint64_t bytes)
 {
     const bench_options_t *options = draft->options;

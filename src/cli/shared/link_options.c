@@ -89,10 +89,10 @@ int cli_links_finish(cli_links_t *links, const trv_torus_t *torus, int *count)
     int rc = TRV_OK, n = 0, from[4 * CLI_LINKS_MAX];
     for (int i = 0; i < links->count && !rc; i++) {
         const cli_link_t *link = &links->link[i];
-        if ((rc = trv_link_check(torus, &link->slow)))
+        rc = trv_link_check(torus, &link->slow);
+        if (rc)
             return trv_fail(rc, "%s: %s", link->option, trv_last_error());
-        if (!rc)
-            rc = add_directed(links, &n, from, i, link->slow);
+        rc = add_directed(links, &n, from, i, link->slow);
         if (!rc && link->both_ways)
             rc = add_directed(links, &n, from, i, opposite(&link->slow, torus));
     }

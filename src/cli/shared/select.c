@@ -63,12 +63,7 @@ static int report_unknown(const char *text)
     if (nearest)
         return trv_fail(TRV_ERR_ARGUMENT, "there is no algorithm '%.40s'; did you mean %s? `trivance list` shows all",
                         text, nearest);
-    char names[512] = "";
-    for (int i = 0; i < trv_algorithms_count(); i++) {
-        size_t used = strlen(names);
-        snprintf(names + used, sizeof names - used, "%s, ", trv_algorithm_name(trv_algorithm_at(i)));
-    }
-    return trv_fail(TRV_ERR_ARGUMENT, "there is no algorithm '%.40s'; expected %s%s", text, names, planned.label);
+    return trv_fail(TRV_ERR_ARGUMENT, "%s; families, planned and all", trv_last_error());
 }
 
 static void choice_set_single(cli_choice_t *choice, const char *label, const trv_algorithm_t *algorithm)

@@ -172,24 +172,7 @@ static struct fi_info *make_hints(const char *provider, uint64_t more)
     return hints;
 }
 
-/* Finds an interface by address. An interface may have several addresses, and libfabric lists the further ones only on
- * request. */
-static struct fi_info *find_address(const struct fi_info *like, const char *address, uint64_t more)
-{
-    struct in6_addr number;
-    struct fi_info *list = NULL, *found = NULL;
-    if (inet_pton(AF_INET, address, &number) != 1 && inet_pton(AF_INET6, address, &number) != 1)
-        return NULL;
-    struct fi_info *hints = make_hints(like->fabric_attr->prov_name, more);
-    if (hints && fi_getinfo(API_VERSION, address, NULL, FI_SOURCE | FI_NUMERICHOST, hints, &list) == 0) {
-        found = fi_dupinfo(list);
-        fi_freeinfo(list);
-    }
-    fi_freeinfo(hints);
-    return found;
-}
-
-/* False if the cable of an interface with an IP address is unplugged. */
+/* True unless the interface has an IP address and no carrier. */
 static bool has_link(const struct fi_info *info)
 {
     char address[TRV_IP_ADDRESS_MAX], device[TRV_INTERFACE_MAX];
@@ -213,6 +196,24 @@ static void remove_unplugged(struct fi_info **list)
     }
 }
 
+/* Finds an interface by address. An interface may have several addresses, and libfabric lists the further ones only on
+ * request. */
+static struct fi_info *find_address(const struct fi_info *like, const char *address, uint64_t more)
+{
+    struct in6_addr number;
+    struct fi_info *list = NULL, *found = NULL;
+    if (inet_pton(AF_INET, address, &number) != 1 && inet_pton(AF_INET6, address, &number) != 1)
+        return NULL;
+    struct fi_info *hints = make_hints(like->fabric_attr->prov_name, more);
+    if (hints && fi_getinfo(API_VERSION, address, NULL, FI_SOURCE | FI_NUMERICHOST, hints, &list) == 0) {
+        remove_unplugged(&list);
+        found = list ? fi_dupinfo(list) : NULL;
+        fi_freeinfo(list);
+    }
+    fi_freeinfo(hints);
+    return found;
+}
+
 static int list_infos(const char *provider, uint64_t more, struct fi_info **list)
 {
     struct fi_info *hints = make_hints(provider, more);
@@ -222,7 +223,9 @@ static int list_infos(const char *provider, uint64_t more, struct fi_info **list
     fi_freeinfo(hints);
     if (code == 0) {
         remove_unplugged(list);
-        return TRV_OK;
+        return *list ? TRV_OK
+                     : trv_fail(TRV_ERR_UNSUPPORTED, "no network interface of this host has a link: they are down, or "
+                                                     "their cables are unplugged");
     }
     *list = NULL;
     return provider

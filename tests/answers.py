@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records what the programs and libraries answer, and compares a later build with the recording.
 
-Usage: answers.py record [BUILD]    writes scripts/answers.txt
+Usage: answers.py record [BUILD]    writes tests/answers.txt
        answers.py compare [BUILD] [--old=BUILD]
                                     exit status 1 if an answer differs; with a build of the recorded commit it also
                                     prints the differences
@@ -29,7 +29,7 @@ import tempfile
 
 QUESTIONS = 2000
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-RECORDING = os.path.join(ROOT, "scripts", "answers.txt")
+RECORDING = os.path.join(ROOT, "tests", "answers.txt")
 RINGS = ["2", "3", "4", "5", "6", "7", "8", "9", "12", "16", "27", "32", "5m", "8m", "9m"]
 TORI = ["2x2", "3x3", "4x4", "3x5", "4x8", "9x3", "8x8", "9x9", "2x2x2", "3x3x3", "4x4x4", "2x3x4", "4x4m", "3mx5m", "2x2x2x2"]
 COLLECTIVES = ["allreduce", "reduce-scatter", "allgather", "broadcast", "reduce", "scatter", "gather", "alltoall"]
@@ -125,7 +125,7 @@ def question(draw, names):
                 f"--bytes={size},{draw.choice(SIZES)}", *collective_of(draw), *options_of(draw, NETWORK | SIMULATED, 2),
                 *draw.choice([[], ["--limit"]]), f"--format={draw.choice(['json', 'csv'])}"]
     return ["export", torus, f"--algorithm={draw.choice(names + ['planned'])}", f"--bytes={size}", *collective_of(draw),
-            f"--format={draw.choice(['goal', 'msccl', 'mscclpp'])}"]
+            f"--format={draw.choice(['goal', 'mscclpp', 'chakra'])}"]
 
 
 def questions(names):

@@ -2,7 +2,7 @@
  * Prints the windows of Trivance L as a Markdown table, from its schedules: their growth, and their cost compared with
  * the paper.
  *
- *     build/bench/windows [--all] [FIRST LAST]      rings of FIRST … LAST ranks, 2 243 unless given
+ *     build/research/windows [--all] [FIRST LAST]      rings of FIRST … LAST ranks, 2 243 unless given
  *
  * Lists the rings whose plan is more expensive than the paper's count (more than one vector in a message, or a higher
  * congestion sum); with --all every ring. docs/windows.md contains this program's output. Columns: growth right:left

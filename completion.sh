@@ -1,1 +1,0 @@
-source '/work/wt/names/build/completions/trivance'; COMP_WORDS=(trivance "$@"); COMP_CWORD=$#; _trivance 2> /dev/null; echo "${COMPREPLY[*]}"
