@@ -22,8 +22,8 @@
  * other streams' messages use the links while it waits for its latencies, `busy` is the load of the link by all
  * streams; the time is then at least busy * vector / bandwidth, and longer with `queues`. A stream waits for the
  * overheads of its own messages and, as long as the other streams execute the same step, of theirs. Of all messages,
- * the fraction `parts / messages` has the overhead of a part in addition. With `message`, `load` and `busy` are those of
- * the whole flits in which links carry a message. `injected`, `message`, `parts`, `reductions` and
+ * the fraction `parts / messages` has the overhead of a part in addition. With `message`, `load` and `busy` are those
+ * of the whole flits in which links carry a message. `injected`, `message`, `parts`, `reductions` and
  * `reduced` are 0 if the algorithm's model does not determine them. */
 typedef struct trv_model {
     double steps, hops, load, busy;

@@ -197,8 +197,8 @@ static int confirm(const trv_ranking_t *ranking, trv_entry_t *entry, double *hop
     return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
 }
 
-/* Until the best entries are confirmed: confirms the first that is not, and inserts it again, because it may have become
- * slower than others. */
+/* Until the best entries are confirmed: confirms the first that is not, and inserts it again, because it may have
+ * become slower than others. */
 int trv_ranking_confirm(trv_ranking_t *ranking)
 {
     double hops_max = CONFIRMED_HOPS_MAX;

@@ -17,8 +17,10 @@
 #define MODELLED           2
 #define MODELLED_OVERHEADS 8
 #define ONE_HOP            32
-#define MODELLED_WORK      1e6 /* no more candidates are tried when the simulated ones have this many messages together, … */
-#define NEAR_FACTOR        1.6 /* … nor, after the eighth, one whose estimate exceeds the best time by this factor */
+/* No more candidates are tried when the simulated ones have MODELLED_WORK messages together, nor, after the eighth, one
+ * whose estimate exceeds the best time by NEAR_FACTOR. */
+#define MODELLED_WORK 1e6
+#define NEAR_FACTOR   1.6
 
 static bool has_parts(const trv_planner_t *planner)
 {

@@ -8,8 +8,8 @@
  * the number of lanes if messages remain large, so that some chunks are in flight while others are combined; this is up
  * to 1.5 times as fast if combining takes half as long as sending (research/bench/overlap). With more ports messages
  * must be larger, because one core handles all of them. A vector that is too small for this is one chunk, and so are
- * the blocks of Reduce-Scatter and AllGather, which would have to be packed; chunks of these serve only to limit scratch
- * memory.
+ * the blocks of Reduce-Scatter and AllGather, which would have to be packed; chunks of these serve only to limit
+ * scratch memory.
  */
 #include "execute/run/plan.h"
 #include "schedule/collective.h"
