@@ -40,17 +40,13 @@ static size_t held, peak;
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
 void *__real_realloc(void *memory, size_t size);
+char *__real_strdup(const char *text);
 void __real_free(void *memory);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *memory, size_t size);
-void __wrap_free(void *memory);
 
 static void *taken(void *memory)
 {
     held += malloc_usable_size(memory);
-    if (held > peak)
-        peak = held;
+    peak = held > peak ? held : peak;
     return memory;
 }
 
@@ -63,6 +59,7 @@ static void *given(void *memory)
 void *__wrap_malloc(size_t size) { return taken(__real_malloc(size)); }
 void *__wrap_calloc(size_t count, size_t size) { return taken(__real_calloc(count, size)); }
 void *__wrap_realloc(void *memory, size_t size) { return taken(__real_realloc(given(memory), size)); }
+char *__wrap_strdup(const char *text) { return taken(__real_strdup(text)); }
 void __wrap_free(void *memory) { __real_free(given(memory)); }
 
 /* ---- Measuring --------------------------------------------------------------------------------------------------- */

@@ -15,7 +15,7 @@ refuse "there is no algorithm" bench --algorithm=trivance-x
 refuse "not a multiple of 8" bench --bytes=7
 refuse "expected on, off or both" bench --rendezvous=maybe
 refuse "is not a rank, a port and a factor" bench --slow-link=0:+0
-refuse "no link leaves rank 2 by port +0 on 3m" bench --torus=3m --cut=2:+0
+refuse "no link leaves rank 2 by port +0: it is the last of its line on 3m" bench --torus=3m --cut=2:+0
 refuse "leave no route between the nodes 0 and 3" bench --torus=9 --cut=2:+0 --cut=5:+0
 # Two sizes with the first MPI, one with the other.
 bytes=8,4K
