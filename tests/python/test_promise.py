@@ -30,7 +30,8 @@ def draw(rng, ranks, largest):
         options = {"cuts": draw_ports(rng, torus, rng.choice([0, 0, 0, 0, 1, 1, 2])),
                    "slow": dict.fromkeys(draw_ports(rng, torus, rng.random() < 0.2), rng.choice([2, 4, 10])),
                    "forwarding": rng.random() >= 0.2,
-                   "gamma": rng.choice([0, 0, "0.01ns", "0.05ns"]),
+                   "gamma": rng.choice([0, 0, "0.01ns", "0.05ns", "0.02ns/stream"]),
+                   "injection": rng.choice([None, None, None, "30Gb/s"]),
                    "alpha": rng.choice(["100ns", "500ns", "1.5us", "5us", "20us"]),
                    "bandwidth": f"{rng.choice([10, 25, 100, 200, 400, 800, 1600, 3200])}Gb/s"}
         collective = rng.choice(["allreduce"] * 4 + ["reduce-scatter", "allgather", "broadcast", "reduce", "scatter", "gather",
