@@ -86,7 +86,7 @@ finish() {
 
 if [ -z "$exhaustive" ]; then
     good 4 '^(8|16|32|64) +[0-9.]+$' -f osu --bytes=8:64:x2 -i 7 --warmup=1 -a trivance-l
-    good 3 ' (auto: [a-z]|mpi  |mpi:recdoub) .*' --turns -a auto,mpi,mpi:recdoub --bytes 64 -i 2
+    good 5 ' (exchange|auto: [a-z]|mpi  |mpi:recdoub) .*' --turns -a exchange,auto,mpi,mpi:recdoub --bytes 64 -i 2
     wrong_schedule
     ranks=0
     bad "there is no algorithm 'trivance-q'" -a trivance-q
@@ -117,9 +117,11 @@ good 2 '  (auto|planned): [a-z]' --bytes 64 -a mpi,auto,planned -i 2
 also 1 ' 64 B +mpi '
 good 1 ',hybrid:2[^,]*,mpi,hybrid:2,' --bytes 64 -a hybrid:2 -i 2 --format=csv
 good 2 '^trivance-[lb] +✓ +✓$' --format=matrix -a trivance --bytes 64,4K # a line for every member of a family
-# --turns: each member of a family, and each algorithm of the MPI library.
+# --turns: each member of a family, exchanges of one step and of five with both neighbours, and each algorithm of the
+# MPI library.
 good 4 '^allreduce,4,4,(double,sum|int8,max),false,64,(8|64),trivance-[lb],mpi,trivance-[lb]=(double|int8:max),.*,0,true,2,' \
-    --turns -a trivance=double,trivance=int8:max,mpi:all --bytes 64 -i 2 --format=csv
+    --turns -a trivance=double,trivance=int8:max,exchange,mpi:all --bytes 64 -i 2 --format=csv
+also 2 ',exchange,,exchange,(1,16|5,80),[0-9.]+,'
 also 1 ',mpi,,mpi,,,[0-9.]+,.*,0,true,2,'
 also 1 ',mpi:recdoub,,mpi:recdoub,,,[0-9.]+,.*,0,true,2,'
 
@@ -162,6 +164,7 @@ bad "--iterations" -i 0
 ranks=0
 good 1 '^Usage: mpirun' --help
 bad "--turns is for the formats table, csv and json" --turns --format=osu
+bad "exchange is measured with --turns only" -a exchange
 bad "the MPI library has no algorithm 'fast' for AllReduce; there are mpi, mpi:recdoub," -a mpi:fast
 bad "the MPI library has no algorithm 'recdoub' for Scatter; there are mpi, mpi:binomial, and mpi:all" -a mpi:recdoub --collective=scatter
 bad "element type 'int9' does not exist" -a ring=int9

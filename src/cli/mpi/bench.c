@@ -156,6 +156,7 @@ static void rows_add(bench_t *bench, bench_row_t *row, int rows)
 }
 
 _Static_assert(BENCH_ENTRIES_MAX *BENCH_TRANSPORTS_MAX <= SAMPLES_KINDS_MAX, "every line is a kind of sample");
+_Static_assert(BENCH_EXCHANGES_MAX <= SAMPLES_KINDS_MAX, "every exchange is a kind of sample");
 
 /* Lists the measurements of one size, for all entries that support the torus. */
 static int tasks_list(const bench_t *bench, const trv_torus_t *torus, uint64_t bytes, bench_task_t *task)
@@ -165,7 +166,8 @@ static int tasks_list(const bench_t *bench, const trv_torus_t *torus, uint64_t b
     for (int line = 0; line < options->entries * options->transports; line++) {
         const bench_entry_t *entry = &options->entry[line / options->transports];
         const int transport = line % options->transports;
-        if ((transport == 0 || entry->kind != BENCH_LIBRARY) && entry_supports(bench, entry, torus))
+        if (entry->kind != BENCH_EXCHANGE && (transport == 0 || entry->kind != BENCH_LIBRARY) &&
+            entry_supports(bench, entry, torus))
             task[tasks++] = (bench_task_t){torus, entry, 0, transport, bytes, options->in_place};
     }
     return tasks;
@@ -175,10 +177,16 @@ static int torus_run_turns(bench_t *bench, const trv_torus_t *torus)
 {
     static bench_row_t row[SAMPLES_KINDS_MAX];
     bench_task_t task[SAMPLES_KINDS_MAX];
-    int code = TRV_OK;
+    int code = TRV_OK, rows = 0;
+    for (int e = 0; e < bench->options.entries && code == TRV_OK; e++)
+        if (bench->options.entry[e].kind == BENCH_EXCHANGE) {
+            task[0] = (bench_task_t){.torus = torus, .entry = &bench->options.entry[e]};
+            code = bench_measure_exchange(&bench->team, task, row, &rows);
+            rows_add(bench, row, code == TRV_OK ? rows : 0);
+        }
     for (int s = 0; s < bench->options.sizes && code == TRV_OK; s++) {
         show_progress(bench, "in turns", bench->options.bytes[s]);
-        const int rows = tasks_list(bench, torus, bench->options.bytes[s], task);
+        rows = tasks_list(bench, torus, bench->options.bytes[s], task);
         code = rows > 0 ? bench_measure_turns(&bench->team, task, rows, row) : TRV_OK;
         rows_add(bench, row, code == TRV_OK ? rows : 0);
     }

@@ -5,7 +5,7 @@
  *     bench_entries.c  the list of algorithms of the command line
  *     bench_schedule.c a schedule from the user's file
  *     bench_data.c     inputs with exactly known results, and the check of results
- *     bench_measure.c  a row: the call, its check, its times on all ranks
+ *     bench_measure.c  a row: the call, its check, its times on all ranks; exchanges with neighbours
  *     bench_output.c   rows as table, csv, json, or in the layout of the OSU benchmarks or nccl-tests
  *     bench_matrix.c   a mark for every result instead of rows
  *     bench.c          the order of the rows
@@ -70,9 +70,9 @@ uint64_t bench_data_hash(const bench_data_t *data, const char *result, uint64_t 
 typedef enum bench_format { BENCH_TABLE, BENCH_CSV, BENCH_JSON, BENCH_OSU, BENCH_NCCL, BENCH_MATRIX } bench_format_t;
 
 /* One entry of --algorithm: an algorithm, a family (the fastest of its members is shown), the MPI library's own
- * collective ("mpi", "mpi:ring"), a selection by Trivance as with TRV_Comm_set ("auto", "planned"), or the schedule
- * of a file. */
-typedef enum bench_kind { BENCH_ALGORITHM, BENCH_LIBRARY, BENCH_CHOSEN, BENCH_SCHEDULE } bench_kind_t;
+ * collective ("mpi", "mpi:ring"), a selection by Trivance as with TRV_Comm_set ("auto", "planned"), the schedule of
+ * a file, or exchanges with the neighbours. */
+typedef enum bench_kind { BENCH_ALGORITHM, BENCH_LIBRARY, BENCH_CHOSEN, BENCH_SCHEDULE, BENCH_EXCHANGE } bench_kind_t;
 
 typedef struct bench_entry {
     bench_kind_t kind;
@@ -164,6 +164,11 @@ typedef struct bench_task {
 int bench_measure(const bench_team_t *team, const bench_task_t *task, bench_row_t *row);
 /* Measures several tasks in turns, with starts at times of the clock of the machine that all ranks share. */
 int bench_measure_turns(const bench_team_t *team, const bench_task_t *task, int tasks, bench_row_t *row);
+
+/* Measures exchanges of 8 bytes with all neighbours in the first dimensions, in turns. For each number of neighbours
+ * there are two rows: for one step, and for several steps in sequence. */
+#define BENCH_EXCHANGES_MAX (2 * TRV_DIMS_MAX)
+int bench_measure_exchange(const bench_team_t *team, const bench_task_t *task, bench_row_t *row, int *rows);
 
 /* Bandwidths in GB/s as nccl-tests defines them. */
 double bench_algorithm_bandwidth(const bench_row_t *row);

@@ -1,6 +1,6 @@
 /*
  * Parses the list of --algorithm: names and families, the MPI library's own algorithms, selection by Trivance (auto,
- * planned). An entry may have its own type and operation: NAME=TYPE or NAME=TYPE:OP.
+ * planned), exchanges. An entry may have its own type and operation: NAME=TYPE or NAME=TYPE:OP.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,9 +124,11 @@ static int add_item(bench_options_t *options, char *item, MPI_Comm comm)
         return code;
     if (strcmp(item, CALL_LIBRARY) == 0 || strncmp(item, CALL_LIBRARY ":", 4) == 0)
         return add_library(options, &entry, item, elements, comm);
-    if (strcmp(item, TRV_RULE_AUTO) != 0)
+    if (strcmp(item, "exchange") != 0 && strcmp(item, TRV_RULE_AUTO) != 0)
         return add_selection(options, &entry, item, elements);
-    entry.kind = BENCH_CHOSEN;
+    entry.kind = strcmp(item, "exchange") == 0 ? BENCH_EXCHANGE : BENCH_CHOSEN;
+    if (entry.kind == BENCH_EXCHANGE && !options->turns)
+        return trv_fail(TRV_ERR_ARGUMENT, "exchange is measured with --turns only; add it, or leave exchange out");
     snprintf(entry.choice.label, sizeof entry.choice.label, "%s", item);
     return add_labelled(options, &entry, item, elements);
 }

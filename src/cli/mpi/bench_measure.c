@@ -276,6 +276,65 @@ int bench_measure_turns(const bench_team_t *team, const bench_task_t *task, int 
     return code;
 }
 
+/* ---- Exchanges with the neighbours ------------------------------------------------------------------------------- */
+
+#define EXCHANGE_STEPS 5
+#define EXCHANGE_BYTES 8
+
+typedef struct exchange {
+    MPI_Comm comm;
+    int neighbours, neighbour[2 * TRV_DIMS_MAX]; /* the two neighbours in a dimension are adjacent */
+    int steps[2];                                /* of each of the two measurements */
+} exchange_t;
+
+/* Runs steps without reductions: every rank sends to each of its neighbours and waits for a message of the same size
+ * from each. */
+static int run_exchange(void *context, int kind)
+{
+    const exchange_t *exchange = context;
+    char in[2 * TRV_DIMS_MAX][EXCHANGE_BYTES], out[EXCHANGE_BYTES] = "";
+    MPI_Request request[4 * TRV_DIMS_MAX];
+    MPI_Status status[4 * TRV_DIMS_MAX]; /* MPI_STATUSES_IGNORE makes gcc warn about MPICH's header */
+    int code = MPI_SUCCESS;
+    for (int step = 0; step < exchange->steps[kind] && code == MPI_SUCCESS; step++) {
+        for (int i = 0; i < exchange->neighbours; i++) {
+            PMPI_Irecv(in[i], EXCHANGE_BYTES, MPI_BYTE, exchange->neighbour[i ^ 1], i, exchange->comm, &request[2 * i]);
+            PMPI_Isend(out, EXCHANGE_BYTES, MPI_BYTE, exchange->neighbour[i], i, exchange->comm, &request[2 * i + 1]);
+        }
+        code = PMPI_Waitall(2 * exchange->neighbours, request, status);
+    }
+    return code == MPI_SUCCESS ? TRV_OK : trv_fail(TRV_ERR_TRANSPORT, "an exchange with the neighbours has failed");
+}
+
+int bench_measure_exchange(const bench_team_t *team, const bench_task_t *task, bench_row_t *row, int *rows)
+{
+    const trv_torus_t *torus = task->torus;
+    exchange_t exchange = {.comm = team->comm, .steps = {1, EXCHANGE_STEPS}};
+    samples_t samples = {.comm = team->comm, .run = run_exchange, .context = &exchange, .kinds = 2, .batch = 1};
+    samples_times_t times[2];
+    int code = TRV_OK;
+    *rows = 0;
+    for (int d = torus->dims - 1; d >= 0 && code == TRV_OK; d--) {
+        if (torus->size[d] <= 2) /* the two neighbours would be the same rank */
+            continue;
+        exchange.neighbour[exchange.neighbours++] = trv_torus_shift(torus, team->rank, d, +1);
+        exchange.neighbour[exchange.neighbours++] = trv_torus_shift(torus, team->rank, d, -1);
+        code = samples_turns(&samples, turns_iterations(team->options), times);
+        for (int i = 0; i < 2 && code == TRV_OK; i++) {
+            bench_row_t *next = &row[(*rows)++];
+            *next = (bench_row_t){.torus = torus,
+                                  .entry = task->entry,
+                                  .bytes = EXCHANGE_BYTES,
+                                  .steps = exchange.steps[i],
+                                  .bytes_sent = (uint64_t)(EXCHANGE_BYTES * exchange.neighbours * exchange.steps[i]),
+                                  .iterations = turns_iterations(team->options)};
+            snprintf(next->algorithm, sizeof next->algorithm, "exchange");
+            row_set_times(next, &times[i]);
+        }
+    }
+    return code;
+}
+
 /* ---- Bandwidths -------------------------------------------------------------------------------------------------- */
 
 double bench_algorithm_bandwidth(const bench_row_t *row)
