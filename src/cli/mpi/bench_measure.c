@@ -18,6 +18,7 @@
 #include "cli/mpi/polled.h"
 #include "schedule/collective.h"
 #include "settings/settings.h"
+#include "torus/torus.h"
 
 /* Without -i a row takes about this time to measure, within the bounds below; in turns the number of runs is fixed. */
 #define BUDGET_SECONDS   0.08
