@@ -1,6 +1,6 @@
 /*
- * Names with parameters, "hybrid:4x8:own2:grouped": the only parser. The algorithm's entry describes the
- * parameters as fields, in the order of the name. A printed name is read as the same values.
+ * Names with parameters, "hybrid:4x8:own2:grouped": the only parser. The algorithm's entry describes the parameters as
+ * fields, in the order of the name. A printed name is read as the same values.
  */
 #ifndef TRIVANCE_ALGORITHMS_NAME_H
 #define TRIVANCE_ALGORITHMS_NAME_H

@@ -7,8 +7,8 @@
 #include <net/if.h>
 #include <string.h>
 
-/* As IFF_RUNNING, which follows a change of the carrier up to a second later. The kernel's header with the two other
- * flags cannot be included with that of the C library. */
+/* IFF_RUNNING would state the same, but the system updates it up to a second after the carrier has changed. The two
+ * other flags are in a header of the kernel that cannot be included with the C library's. */
 bool trv_flags_have_link(unsigned flags)
 {
     const unsigned lower_up = 1u << 16, dormant = 1u << 17, needed = IFF_UP | lower_up;

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "simulate/net.h"
 #include "simulate/simulator.h"
+#include "torus/rows.h"
 
 #define PACKET_BYTES_MAX         (1u << 20)
 #define HOPS_MAX                 3e7
@@ -34,7 +35,8 @@ trv_simulate_options_t trv_timing_network(const trv_simulate_options_t *network)
 
 bool trv_timing_is_nonuniform(const trv_torus_t *torus, const trv_simulate_options_t *network)
 {
-    return torus->lines != 0 || network->slow_links > 0;
+    const trv_network_t links = trv_simulate_network(torus, network);
+    return !trv_network_is_uniform(&links);
 }
 
 double trv_timing_hops_max(const trv_torus_t *torus, const trv_simulate_options_t *network)
