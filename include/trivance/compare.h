@@ -56,8 +56,8 @@ typedef struct trv_compare_point {
     /* NULL, or a schedule of the caller that is a further candidate, after the names. Without names the torus, the
      * collective and the root are those of the schedule. */
     const trv_schedule_t *schedule;
-    /* Simulate as the planner does: with one queue per link, without slow ranks and jitter, and with larger packets
-     * where a simulation would take more than about a second. The time of "planned" is then that of its choice. */
+    /* Simulate as the planner does: with one queue per link, without slow ranks and jitter. The time of "planned" is
+     * then that of its choice. */
     bool as_planned;
     bool with_limit; /* fill in `limit` and `ratio` */
 } trv_compare_point_t;

@@ -166,7 +166,7 @@ class LinkLoad(c.Structure):
 
 class Simulation(c.Structure):
     _fields_ = _declared("double time_ns; uint64_t time_fs, messages, packets, packet_hops, simulated_hops; "
-                         "int simulated_ranks; LinkLoad *link")
+                         "int simulated_ranks; uint32_t packet_bytes; LinkLoad *link")
 
 
 class PlannerConstraints(c.Structure):
