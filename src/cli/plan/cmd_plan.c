@@ -192,7 +192,7 @@ static int plan_measure(const options_t *options, cli_shown_t *shown)
         rc = trv_parse_int(options->stream, "--stream", 0, trv_schedule_streams(shown->schedule) - 1, &shown->stream);
     if (rc)
         return rc;
-    if (cli_check_routes(shown->schedule, shown->network) == TRV_ERR_UNSUPPORTED)
+    if (isnan(shown->time.ns) && cli_check_routes(shown->schedule, shown->network) == TRV_ERR_UNSUPPORTED)
         cli_warn(shown->command, "%s; the schedule is shown nevertheless", trv_last_error());
     cli_progress_t progress;
     trv_span_t all = cli_progress_begin(&progress, "measuring", 1);
