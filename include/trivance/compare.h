@@ -69,8 +69,8 @@ typedef struct trv_compare_row {
     const char *reason;                     /* the sentence of that error, of the last candidate; otherwise NULL */
     char algorithm[TRV_ALGORITHM_NAME_MAX]; /* the fastest candidate; a plan also if it cannot be simulated */
     double time_ns;
-    bool modelled; /* of "planned" with as_planned: the time is a model's estimate (trv_planner_choice_t) */
-    double wall_s; /* duration of its simulations */
+    bool approximate; /* simulated with enlarged packets (trv_simulate) */
+    double wall_s;    /* duration of its simulations */
     /* Of the fastest candidate's simulation (trv_simulation_t); 0 for "planned" with as_planned. */
     uint64_t messages, packets, packet_hops, simulated_hops;
     trv_limit_t limit; /* with_limit: lower bounds and the reference; NAN if there are none … */

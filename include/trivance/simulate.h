@@ -65,8 +65,8 @@ typedef struct trv_simulate_observer {
 /* Everything but the schedule and the size. Start from TRV_SIMULATE_DEFAULTS. The members after `progress_context` are
  * the parameters of the network, which trivance/parameters.h lists, with functions that set them from text. */
 typedef struct trv_simulate_options {
-    size_t size;                             /* of this struct, as the caller knows it */
-    bool full; /* simulate every rank, even if some represent all by symmetry, and every packet (see trv_simulate) */
+    size_t size; /* of this struct, as the caller knows it */
+    bool full;   /* simulate every rank, even if some represent all by symmetry, and every packet (see trv_simulate) */
     bool link_loads;                         /* fill trv_simulation_t.link */
     const trv_simulate_observer_t *observer; /* or NULL; implies `full` */
     /* NULL, or a function that is called about every 10 ms, by the thread that does the work, with the fraction 0 … 1

@@ -175,12 +175,12 @@ class PlannerConstraints(c.Structure):
 
 class PlannerChoice(c.Structure):
     _fields_ = _declared("char algorithm[128]; int steps; bool consistent; "
-                         "double time_ns, alpha_ns, hops_ns, transmission_ns; bool modelled")
+                         "double time_ns, alpha_ns, hops_ns, transmission_ns; bool approximate")
 
 
 class CompareRow(c.Structure):
     _fields_ = _declared(
-        "int code; char *reason; char algorithm[128]; double time_ns; bool modelled; double wall_s; "
+        "int code; char *reason; char algorithm[128]; double time_ns; bool approximate; double wall_s; "
         "uint64_t messages, packets, packet_hops, simulated_hops; Limit limit; double ratio")
 
 

@@ -174,6 +174,7 @@ static int candidate_simulate(const search_t *search, const candidate_t *candida
     if (rc)
         return rc;
     row->time_ns = result.time_ns;
+    row->approximate = result.packet_bytes > options.packet_bytes;
     row->messages = result.messages;
     row->packets = result.packets;
     row->packet_hops = result.packet_hops;
@@ -265,7 +266,7 @@ static int search_plan(search_t *search, trv_point_group_t *group, trv_simulator
     memcpy(row->algorithm, choice.algorithm, sizeof row->algorithm); /* stays if it cannot be simulated */
     if (point->asked.as_planned) {
         row->time_ns = choice.time_ns;
-        row->modelled = choice.modelled;
+        row->approximate = choice.approximate;
         search->found = true;
         return TRV_OK;
     }

@@ -234,7 +234,8 @@ static int embed(const search_t *search, const trv_torus_t *torus, const char *n
 /* The work of reading and simulating these messages, multiplied by `times`. */
 static double traffic_work(const trv_timing_traffic_t *traffic, double times)
 {
-    return times * traffic->messages + fmax(times * traffic->message_hops, fmin(times * traffic->packet_hops, HOPS_MAX));
+    return times * traffic->messages +
+           fmax(times * traffic->message_hops, fmin(times * traffic->packet_hops, HOPS_MAX));
 }
 
 /* Estimates the work of simulating the schedule and a lower bound on its time, as if all nodes sent what the node in

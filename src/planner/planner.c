@@ -250,7 +250,7 @@ static bool is_dateline_candidate(const trv_ranking_t *ranking, int i)
     int of_algorithm = 0;
     for (int k = 0; k < i; k++)
         of_algorithm += same_algorithm(ranking, &ranking->best[k], &ranking->best[i]);
-    return of_algorithm < DATELINE_PER_ALGORITHM && !ranking->best[i].modelled &&
+    return of_algorithm < DATELINE_PER_ALGORITHM &&
            ranking->best[i].time_ns <= DATELINE_NEAR * ranking->best[0].time_ns;
 }
 
@@ -294,6 +294,8 @@ static int rank_uniform(trv_ranking_t *ranking)
     planner->progress = trv_span(all, 0, planner->dateline ? 0.1 : 1);
     int rc = examine_all(ranking, entries);
     planner->progress = all;
+    if (!rc)
+        rc = trv_ranking_confirm(ranking);
     return !rc && ranking->timed > 0 && planner->dateline ? rank_by_dateline(ranking) : rc;
 }
 

@@ -9,7 +9,8 @@
 #include "planner/timing.h"
 #include "simulate/simulator.h"
 
-#define CONFIRMED_MAX 4 /* best entries that are simulated as trv_simulate does */
+#define CONFIRMED_MAX  4    /* best entries that are simulated as trv_simulate does, … */
+#define CONFIRMED_NEAR 1.02 /* … if they take at most this factor longer than the first */
 
 bool trv_planner_same_algorithm(const char *name, const char *other)
 {
@@ -23,9 +24,10 @@ int trv_candidate_simulate(const trv_candidate_t *candidate, const trv_simulate_
 {
     trv_simulation_t result;
     int rc = trv_simulate_until(candidate->simulator, network, vector_bytes, hops_max, progress, cutoff_ns, &result);
-    entry->exact = !rc && result.packet_bytes == trv_simulate_packets(candidate->simulator, network, vector_bytes,
-                                                                      TRV_SIMULATE_HOPS_MAX)
-                                                     .packet_bytes;
+    entry->enlarged = !rc && result.packet_bytes > network->packet_bytes;
+    entry->exact = !rc && result.packet_bytes ==
+                              trv_simulate_packets(candidate->simulator, network, vector_bytes, TRV_SIMULATE_HOPS_MAX)
+                                  .packet_bytes;
     entry->time_ns = rc ? INFINITY : result.time_ns;
     entry->hops = rc ? 0 : (double)result.simulated_hops;
     return rc;
@@ -80,13 +82,13 @@ void trv_planner_split_time(trv_planner_choice_t *choice, double time_ns, double
 int trv_planner_make_choice(const trv_planner_t *planner, trv_candidate_t *candidate, const trv_entry_t *entry,
                             trv_planner_choice_t *choice)
 {
-    double empty_ns = trv_planner_estimate(planner, &candidate->model, 0);
-    int rc = entry->modelled ? TRV_OK : find_empty_time(planner, candidate, &empty_ns);
+    double empty_ns;
+    int rc = find_empty_time(planner, candidate, &empty_ns);
     if (rc)
         return rc;
     *choice = (trv_planner_choice_t){.steps = candidate->properties.steps,
                                      .consistent = candidate->properties.consistent,
-                                     .modelled = entry->modelled};
+                                     .approximate = entry->enlarged};
     memcpy(choice->algorithm, candidate->name, sizeof choice->algorithm);
     trv_planner_split_time(choice, entry->time_ns, candidate->properties.steps * planner->network.alpha_ns, empty_ns);
     return TRV_OK;
@@ -172,27 +174,24 @@ int trv_ranking_examine(trv_ranking_t *ranking, trv_entry_t *entry, double cutof
 
 /* ---- Confirmation ------------------------------------------------------------------------------------------------ */
 
-/* Simulates an entry as trv_simulate does, unless that was done already or its messages are too many. The time of a
- * modelled entry that cannot be simulated becomes INFINITY. */
+/* Simulates an entry as trv_simulate does, unless that was done already. */
 static int confirm(const trv_ranking_t *ranking, trv_entry_t *entry)
 {
     const trv_planner_t *planner = ranking->planner;
     trv_candidate_t *candidate = &planner->list.candidate[entry->candidate];
     trv_entry_t timed = *entry;
-    if (entry->exact ||
-        (entry->modelled && candidate->model.messages * planner->list.network.torus.ranks > TRV_SIMULATE_HOPS_MAX))
+    if (entry->exact)
         return TRV_OK;
     int rc = trv_candidate_prepare(&planner->list, candidate);
     if (rc)
         return rc;
     trv_simulate_options_t network = planner->network;
     (void)trv_simulator_drop_links(candidate->simulator, &network);
-    timed.modelled = false;
     rc = trv_candidate_simulate(candidate, &network, ranking->vector_bytes, TRV_SIMULATE_HOPS_MAX,
                                 trv_span(planner->progress, 1, 0), INFINITY, &timed);
-    if (rc == TRV_OK || (rc == TRV_ERR_UNSUPPORTED && entry->modelled))
+    if (rc == TRV_OK)
         *entry = timed;
-    return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+    return rc;
 }
 
 /* Until the best entries are confirmed: confirms the first that is not, and inserts it again, because it may have
@@ -200,7 +199,8 @@ static int confirm(const trv_ranking_t *ranking, trv_entry_t *entry)
 int trv_ranking_confirm(trv_ranking_t *ranking)
 {
     int rc = TRV_OK;
-    for (int i = 0; i < CONFIRMED_MAX && i < ranking->timed && !rc;) {
+    for (int i = 0; i < CONFIRMED_MAX && i < ranking->timed &&
+                    ranking->best[i].time_ns <= CONFIRMED_NEAR * ranking->best[0].time_ns && !rc;) {
         trv_entry_t entry = ranking->best[i];
         if (entry.confirmed) {
             i++;
@@ -210,8 +210,7 @@ int trv_ranking_confirm(trv_ranking_t *ranking)
         entry.confirmed = true;
         ranking->timed--;
         memmove(ranking->best + i, ranking->best + i + 1, (size_t)(ranking->timed - i) * sizeof entry);
-        if (isfinite(entry.time_ns))
-            trv_ranking_insert(ranking, &entry);
+        trv_ranking_insert(ranking, &entry);
         i = 0;
     }
     return rc;

@@ -27,7 +27,7 @@ typedef struct trv_entry {
     bool always;
     double estimate_ns, time_ns;
     double hops;    /* packet-hops that were simulated, until the simulation ended or was stopped */
-    bool modelled;  /* the time is the model's estimate */
+    bool enlarged;  /* it was simulated with enlarged packets */
     bool exact;     /* it was simulated with the packets of trv_simulate */
     bool confirmed; /* trv_ranking_confirm has examined it */
     int steps;
@@ -101,8 +101,7 @@ double trv_ranking_cutoff_ns(const trv_ranking_t *ranking);
 /* Inserts an entry that has a time into `best`. */
 void trv_ranking_insert(trv_ranking_t *ranking, const trv_entry_t *entry);
 
-/* Times the best entries with the packets of trv_simulate, if they were timed with larger ones or by the model and that
- * is not too much work, and inserts them anew. */
+/* Times the best entries with the packets of trv_simulate, if they were timed with larger ones, and inserts them anew. */
 int trv_ranking_confirm(trv_ranking_t *ranking);
 
 /* Times an entry and inserts it. An entry that cannot be simulated, because its messages are too long or pass a cut

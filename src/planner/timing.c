@@ -12,6 +12,7 @@
 #include "simulate/simulator.h"
 #include "torus/rows.h"
 
+#define UNIFORM_HOPS_MAX         5e5
 #define NONUNIFORM_HOPS_MIN      6e5
 #define NONUNIFORM_HOPS_PER_RANK 400
 #define NONUNIFORM_HOPS_MAX      1.6e6
@@ -39,7 +40,7 @@ bool trv_timing_is_nonuniform(const trv_torus_t *torus, const trv_simulate_optio
 double trv_timing_hops_max(const trv_torus_t *torus, const trv_simulate_options_t *network)
 {
     if (!trv_timing_is_nonuniform(torus, network))
-        return TRV_SIMULATE_HOPS_MAX;
+        return UNIFORM_HOPS_MAX;
     return fmin(fmax(NONUNIFORM_HOPS_MIN, NONUNIFORM_HOPS_PER_RANK * torus->ranks), NONUNIFORM_HOPS_MAX);
 }
 

@@ -174,10 +174,9 @@ static void message_fill(const trv_packets_t *net, message_t *m, const trv_legs_
     m->last_bytes = (uint32_t)(bytes - (m->packets - 1) * packet);
     m->last_flits = (m->last_bytes + TRV_FLIT_BYTES - 1) / TRV_FLIT_BYTES;
     m->tail = net->options.delivery == TRV_DELIVERY_TAIL ? m->last_flits * slowest
-              : packet == net->own_packet_bytes
-                  ? 0
-                  : (m->last_flits - own_last_flits(net, bytes)) *
-                        (slowest > net->injection_flit ? slowest : net->injection_flit);
+              : packet == net->own_packet_bytes          ? 0
+                                                         : (m->last_flits - own_last_flits(net, bytes)) *
+                                                      (slowest > net->injection_flit ? slowest : net->injection_flit);
     m->legs = (uint32_t)legs->count;
     memcpy(m->leg, legs->leg, (size_t)legs->count * sizeof legs->leg[0]);
     m->info = legs->leg[0].hops;
