@@ -30,7 +30,6 @@
 
 #define PROSPECTS_FRACTION 0.25 /* fraction of the time that finding the prospects takes, for the progress report */
 #define LINKS_PASSED_MAX   1e9  /* maximum links that the messages of one schedule pass: half a minute's simulation */
-#define KEEP_MESSAGES_MAX  2e5  /* maximum messages of a simulator that is kept for the next size */
 
 typedef struct examination {
     trv_ranking_t *ranking;
@@ -171,12 +170,6 @@ static int examine(examination_t *e, trv_prospect_t *prospect, const char *name,
     *time_ns = entry.hops > 0 ? fmin(entry.time_ns, cutoff_ns) : INFINITY;
     /* A schedule that passes a cut link or cannot win was read, but simulated only until that was known. */
     e->work = fmax(0, e->work - sample.reading - sample.simulating * fmin(1, entry.hops / fmax(1, sample.hops)));
-    trv_candidate_t *candidate = &planner->list.candidate[index];
-    const bool best = ranking->timed > 0 && ranking->best[0].candidate == index;
-    if (!best && candidate->simulator && (double)candidate->simulator->sends > KEEP_MESSAGES_MAX) {
-        trv_simulator_destroy(candidate->simulator);
-        candidate->simulator = NULL;
-    }
     return rc;
 }
 

@@ -9,6 +9,7 @@
 #include "planner/timing.h"
 #include "simulate/simulator.h"
 
+#define KEPT_MAX       5e5  /* maximum steps of all ranks and streams, and messages, of a simulator that is kept */
 #define CONFIRMED_MAX  4    /* best entries that are simulated as trv_simulate does, … */
 #define CONFIRMED_NEAR 1.02 /* … if they take at most this factor longer than the first */
 
@@ -162,6 +163,20 @@ void trv_ranking_insert(trv_ranking_t *ranking, const trv_entry_t *entry)
     ranking->best[at] = *entry;
 }
 
+/* Destroys a large simulator, unless the candidate is the best one, for which it will be needed again. */
+static void drop_large(const trv_ranking_t *ranking, int index)
+{
+    trv_candidate_t *candidate = &ranking->planner->list.candidate[index];
+    const trv_simulator_t *simulator = candidate->simulator;
+    if (!simulator || (ranking->timed > 0 && ranking->best[0].candidate == index))
+        return;
+    const double stages = (double)simulator->fold.ranks * simulator->streams * simulator->steps;
+    if (stages + (double)simulator->sends > KEPT_MAX) {
+        trv_simulator_destroy(candidate->simulator);
+        candidate->simulator = NULL;
+    }
+}
+
 int trv_ranking_examine(trv_ranking_t *ranking, trv_entry_t *entry, double cutoff_ns)
 {
     trv_candidate_t *candidate = &ranking->planner->list.candidate[entry->candidate];
@@ -169,6 +184,7 @@ int trv_ranking_examine(trv_ranking_t *ranking, trv_entry_t *entry, double cutof
     entry->steps = candidate->properties.steps;
     if (!rc && !isinf(entry->time_ns))
         trv_ranking_insert(ranking, entry);
+    drop_large(ranking, entry->candidate);
     return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
 }
 
