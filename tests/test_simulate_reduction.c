@@ -15,7 +15,7 @@
 static int simulate_until(const trv_simulator_t *simulator, const trv_simulate_options_t *options, double cutoff_ns,
                           trv_simulation_t *result)
 {
-    return trv_simulate_until(simulator, options, 1 << 20, (trv_span_t){0}, cutoff_ns, result);
+    return trv_simulate_until(simulator, options, 1 << 20, TRV_SIMULATE_HOPS_MAX, (trv_span_t){0}, cutoff_ns, result);
 }
 
 /* A run that is stopped at its own time is unchanged. If it is stopped a moment earlier, its time is INFINITY; if it is
@@ -46,7 +46,7 @@ static void test_cutoff(void **state)
         }
 }
 
-/* A run that reports progress gives the same result, with as many hops as trv_simulate_hops returns. */
+/* A run that reports progress gives the same result, with about as many hops as trv_simulate_hops returns. */
 static void test_progress_changes_nothing(void **state)
 {
     static const char *const tori[] = {"27", "9x9", "8x8", "5x3"};
@@ -64,7 +64,9 @@ static void test_progress_changes_nothing(void **state)
             assert_int_equal(trv_schedule_create(&schedule, &torus, "trivance-b", TRV_ALLREDUCE), TRV_OK);
             assert_int_equal(trv_simulator_create(&simulator, schedule), TRV_OK);
             assert_int_equal(trv_simulate(simulator, &options, 4 << 20, &result), TRV_OK);
-            assert_true(trv_simulate_hops(simulator, &options, 4 << 20) == (double)result.simulated_hops);
+            const double hops = trv_simulate_hops(simulator, &options, 4 << 20);
+            assert_true(hops >= (double)result.simulated_hops &&
+                        hops <= (double)result.simulated_hops + trv_simulate_hops(simulator, &options, 1));
             options.progress = progress_check;
             options.progress_context = &last;
             assert_int_equal(trv_simulate(simulator, &options, 4 << 20, &reported), TRV_OK);

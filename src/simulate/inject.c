@@ -160,10 +160,16 @@ static int check_route(const trv_packets_t *net, int node, const trv_legs_t *leg
     return TRV_OK;
 }
 
-/* The flits of the last packet of a message, if packets are not enlarged. */
-static uint32_t own_last_flits(const trv_packets_t *net, uint64_t bytes)
+/* The time from the arrival of the head of a message's last packet, of so many flits, to that of the message. Under head
+ * delivery a message in enlarged packets arrives when all of it but its last packet of the own size has. */
+static int64_t tail_time(const trv_packets_t *net, uint64_t bytes, uint32_t flits, int64_t slowest)
 {
-    return (uint32_t)(((bytes - 1) % net->own_packet_bytes + TRV_FLIT_BYTES) / TRV_FLIT_BYTES);
+    if (net->options.delivery == TRV_DELIVERY_TAIL)
+        return flits * slowest;
+    const uint64_t own = ((bytes - 1) % net->own_packet_bytes + TRV_FLIT_BYTES) / TRV_FLIT_BYTES;
+    if (net->options.packet_bytes == net->own_packet_bytes || flits <= own)
+        return 0;
+    return (int64_t)(flits - own) * (slowest > net->injection_flit ? slowest : net->injection_flit);
 }
 
 static void message_fill(const trv_packets_t *net, message_t *m, const trv_legs_t *legs, uint64_t bytes,
@@ -173,10 +179,7 @@ static void message_fill(const trv_packets_t *net, message_t *m, const trv_legs_
     m->packets = (uint32_t)((bytes + packet - 1) / packet);
     m->last_bytes = (uint32_t)(bytes - (m->packets - 1) * packet);
     m->last_flits = (m->last_bytes + TRV_FLIT_BYTES - 1) / TRV_FLIT_BYTES;
-    m->tail = net->options.delivery == TRV_DELIVERY_TAIL ? m->last_flits * slowest
-              : packet == net->own_packet_bytes          ? 0
-                                                         : (m->last_flits - own_last_flits(net, bytes)) *
-                                                      (slowest > net->injection_flit ? slowest : net->injection_flit);
+    m->tail = tail_time(net, bytes, m->last_flits, slowest);
     m->legs = (uint32_t)legs->count;
     memcpy(m->leg, legs->leg, (size_t)legs->count * sizeof legs->leg[0]);
     m->info = legs->leg[0].hops;

@@ -70,7 +70,7 @@ typedef struct message {
     uint32_t last_flits, last_bytes, id, nic, legs;
     uint32_t info; /* the word of its packets when they join the first queue */
     uint32_t next; /* next message at the interface (finite buffers); in a free record, the next one */
-    int64_t tail;  /* time from the head to the last byte of its last packet, at the destination */
+    int64_t tail;  /* time from the arrival of its last packet's head to its own */
     uint64_t serial;
     trv_leg_t leg[TRV_DIMS_MAX];
 } message_t;
