@@ -18,11 +18,15 @@ static int check_name(const trv_candidates_t *list, const char *name)
     for (int i = 0; i < list->count && !taken; i++)
         taken = strcmp(list->candidate[i].name, name) == 0;
     if (taken)
-        return trv_fail(TRV_ERR_ARGUMENT, "the name '%.60s' is that of another candidate; choose another one, for "
-                                          "example mine", name);
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "the name '%.60s' is that of another candidate; choose another one, for "
+                        "example mine",
+                        name);
     if (!*name || strlen(name) >= TRV_ALGORITHM_NAME_MAX)
-        return trv_fail(TRV_ERR_ARGUMENT, "a schedule for the planner needs a name of 1 to %d characters, for example "
-                                          "mine", TRV_ALGORITHM_NAME_MAX - 1);
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "a schedule for the planner needs a name of 1 to %d characters, for example "
+                        "mine",
+                        TRV_ALGORITHM_NAME_MAX - 1);
     return TRV_OK;
 }
 

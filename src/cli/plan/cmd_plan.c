@@ -63,7 +63,8 @@ static const cli_option_t option[] =
      {"nodes", OPTION_NODES, "LIST",
       "print the best plans for a job on these nodes only (0-9,16-25,32-40), and the order of its ranks on them", NULL},
      {"also", OPTION_ALSO, "FILES",
-      "consider also the schedules of these files (format trivance-schedule-1, separated by commas), which are verified",
+      "consider these schedules, too: files in the format trivance-schedule-1, separated by commas, which are "
+      "verified first",
       "FILE"},
      {"limit", OPTION_LIMIT, NULL, CLI_LIMIT_HELP, NULL},
      {"format", 'f', "F",
@@ -84,10 +85,13 @@ static const cli_option_t option[] =
 
 static const cli_mode_t mode[] = {
     {"nodes", "--nodes selects plans for some nodes of a torus", PLANNER_READS " bytes", "8x8 --nodes=0-9"},
-    {"all-sizes", "--all-sizes selects the plans for all sizes on a torus", PLANNER_READS " limit also", "8x8 --all-sizes"},
-    {"why", "--why explains the plan for one size on a torus", PLANNER_READS " bytes limit also", "8x8 --why --bytes=1K"},
+    {"all-sizes", "--all-sizes selects the plans for all sizes on a torus", PLANNER_READS " limit also",
+     "8x8 --all-sizes"},
+    {"why", "--why explains the plan for one size on a torus", PLANNER_READS " bytes limit also",
+     "8x8 --why --bytes=1K"},
     {"schedule", CLI_FILE_ABOUT, SHOWN_READS " unchecked", "--schedule=nine.json"},
-    {NULL, NULL, SHOWN_READS " TORUS algorithm collective root also consistent idempotent memory messages-per-port", "9"},
+    {NULL, NULL, SHOWN_READS " TORUS algorithm collective root also consistent idempotent memory messages-per-port",
+     "9"},
 };
 
 const cli_command_t cli_plan_command = {
@@ -341,8 +345,8 @@ static int read_format(const char *text, plan_format_t *format)
 static bool is_divided(const options_t *options)
 {
     static cli_network_t network;
-    if (options->schedule || options->also_list || options->named || options->format_name || options->rank || options->stream ||
-        options->limit || options->tori.count != 1)
+    if (options->schedule || options->also_list || options->named || options->format_name || options->rank ||
+        options->stream || options->limit || options->tori.count != 1)
         return false;
     network = options->network;
     if (cli_network_finish(&network, &options->tori.torus[0]))
