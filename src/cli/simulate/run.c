@@ -21,15 +21,37 @@
 
 /* ---- Comparison -------------------------------------------------------------------------------------------------- */
 
+/* The time with which a line is compared: NAN if there is none, or if the schedule only covers and another is exact. */
+static double compared_ns(const cli_group_t *group, int line, int size)
+{
+    const trv_compare_row_t *row = &group->point[line * group->sizes + size].row;
+    bool left_out = row->code != TRV_OK;
+    for (int other = 0; other < group->lines && row->covers && !left_out; other++) {
+        const trv_compare_row_t *exact = &group->point[other * group->sizes + size].row;
+        left_out = !exact->code && !exact->covers;
+    }
+    return left_out ? NAN : row->time_ns;
+}
+
 double cli_group_best_ns(const cli_group_t *group, int size)
 {
     double best_ns = NAN;
-    for (int line = 0; line < group->lines; line++) {
-        const cli_point_t *point = &group->point[line * group->sizes + size];
-        if (!point->row.code)
-            best_ns = fmin(best_ns, point->row.time_ns);
-    }
+    for (int line = 0; line < group->lines; line++)
+        best_ns = fmin(best_ns, compared_ns(group, line, size));
     return best_ns;
+}
+
+bool cli_group_is_best(const cli_group_t *group, int line, int size)
+{
+    return compared_ns(group, line, size) <= cli_group_best_ns(group, size);
+}
+
+bool cli_group_covers(const cli_group_t *group, int line)
+{
+    bool covers = false;
+    for (int size = 0; size < group->sizes; size++)
+        covers = covers || group->point[line * group->sizes + size].row.covers;
+    return covers;
 }
 
 static bool is_trivance(const cli_choice_t *choice)
@@ -45,8 +67,8 @@ double cli_group_trivance_ns(const cli_group_t *group, int size)
     double best_ns = NAN;
     for (int line = 0; line < group->lines; line++) {
         const cli_point_t *point = &group->point[line * group->sizes + size];
-        if (!point->row.code && is_trivance(point->choice))
-            best_ns = fmin(best_ns, point->row.time_ns);
+        if (is_trivance(point->choice))
+            best_ns = fmin(best_ns, compared_ns(group, line, size));
     }
     return best_ns;
 }

@@ -76,6 +76,13 @@ typedef struct cli_outcome {
 int cli_simulate_run(cli_simulate_t *job, cli_outcome_t *outcome);
 void cli_outcome_clear(cli_outcome_t *outcome);
 
+/* Whether an algorithm is correct only for some operations, because its schedules only cover (TRV_COVERS). It is never
+ * the fastest beside others, and marked in tables: its name is in parentheses. */
+bool cli_group_covers(const cli_group_t *group, int line);
+
+/* Whether a line has the shortest time of a size. */
+bool cli_group_is_best(const cli_group_t *group, int line, int size);
+
 /* The shortest time of a size in a group, and Trivance's: that of the fastest line whose algorithms all belong to its
  * family. NAN if there is none. */
 double cli_group_best_ns(const cli_group_t *group, int size);

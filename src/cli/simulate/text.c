@@ -48,6 +48,7 @@ static int print_table(const cli_simulate_t *job, const cli_group_t *group, cons
 {
     cli_column_t column[CLI_SIMULATE_SIZES_MAX + 1] = {{NULL, corner, false, 0}};
     char title[CLI_SIMULATE_SIZES_MAX][TRV_BYTES_TEXT_MAX + 8], bytes[TRV_BYTES_TEXT_MAX], text[CELL_MAX];
+    char label[TRV_ALGORITHM_NAME_MAX + 2];
     cli_table_t table;
     for (int size = 0; size < group->sizes; size++) {
         snprintf(title[size], sizeof title[size], "%s%*s",
@@ -58,7 +59,7 @@ static int print_table(const cli_simulate_t *job, const cli_group_t *group, cons
     for (int line = 0; line < group->lines; line++) {
         if (!runs(group, line))
             continue;
-        cli_cell_text(&table, label_of(group, line));
+        cli_cell_text(&table, cli_covers_label(label_of(group, line), cli_group_covers(group, line), label));
         for (int size = 0; size < group->sizes; size++) {
             snprintf(text, sizeof text, "-%*s", margin, "");
             if (!point_at(group, line, size)->row.code)
@@ -74,7 +75,7 @@ static void time_cell(const cli_group_t *group, int line, int size, char text[CE
 {
     const cli_point_t *point = point_at(group, line, size);
     char time[TRV_TIME_TEXT_MAX];
-    bool best = group->lines > 1 && point->row.time_ns <= cli_group_best_ns(group, size);
+    bool best = group->lines > 1 && cli_group_is_best(group, line, size);
     bool bold = best && cli_stdout_is_terminal();
     char member = point->choice->members > 1 ? *cli_member_letter(point->row.algorithm) : ' ';
     trv_format_time(point->row.time_ns, column_unit(group, size), time);
@@ -131,7 +132,12 @@ static int print_times(const cli_simulate_t *job, const cli_group_t *group)
 /* Prints the schedules that were planned, and the reasons why algorithms are missing. */
 static void print_remarks(const cli_group_t *group)
 {
+    bool covers = false;
     print_plans(group);
+    for (int line = 0; line < group->lines; line++)
+        covers = covers || cli_group_covers(group, line);
+    if (covers)
+        puts(CLI_COVERS_REMARK);
     for (int line = 0; line < group->lines; line++)
         for (int size = 0; size < group->sizes; size++)
             if (point_at(group, line, size)->row.code) {
