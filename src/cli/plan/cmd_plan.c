@@ -111,6 +111,7 @@ const cli_command_t cli_plan_command = {
     .mode = mode,
     .more = cli_network_plan_options,
     .repeated = CLI_NETWORK_REPEATED,
+    .refused = cli_network_refused,
     .examples = "trivance plan 9\n"
                 "trivance plan 9x9 --algorithm=trivance-b --format=svg -o plan.svg\n"
                 "trivance plan 8 --algorithm=swing-b --rank=3\n"
@@ -480,6 +481,9 @@ int cli_plan(int argc, char **argv)
     const char *fault = check_values(&options);
     if (fault)
         return cli_bad(argv[0], "%s", fault);
+    char ignored[CLI_NETWORK_TEXT_MAX];
+    if (cli_network_unplanned(&options.network, ignored)[0]) /* parameters of a profile */
+        cli_warn(argv[0], "the planner ignores %s", ignored);
     const int rc = plan_run(&options);
     cli_also_clear(&options.also);
     return cli_finish(argv[0], cli_memory_for(rc, "the messages of all ranks, whose routes are measured"));

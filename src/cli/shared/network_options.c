@@ -79,6 +79,20 @@ const cli_option_t *cli_network_plan_options(void)
                           TRV_AFFECTS_PLANS, chosen);
 }
 
+const char *cli_network_refused(const char *name)
+{
+    static char sentence[256];
+    const trv_parameter_t *p = trv_parameter_find(name);
+    if (!p || p->affects & TRV_AFFECTS_PLANS)
+        return NULL;
+    snprintf(
+        sentence, sizeof sentence,
+        "--%s: plans are made for ranks that are equally fast and for links with one queue; `trivance simulate 8x8 "
+        "--algorithm=planned --%s=%s` times a plan with it",
+        p->name, p->name, p->value);
+    return sentence;
+}
+
 const cli_option_t *cli_network_link_options(void)
 {
     static cli_option_t chosen[CLI_NETWORK_MAX + 2];
