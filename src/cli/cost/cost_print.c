@@ -75,7 +75,7 @@ static void print_plans(const cli_cost_options_t *options, const cli_cost_result
             continue;
         for (int i = 0; i < options->sizes; i++)
             name[i] = trv_schedule_name(result->entry[result->column[c].entry[i]].schedule);
-        cli_print_planned(name, options->bytes, options->sizes);
+        cli_print_planned("planned is ", name, options->bytes, options->sizes);
         puts("planned by simulation, as by `trivance plan`");
     }
 }

@@ -140,12 +140,15 @@ static int add_points(cli_outcome_t *outcome, const cli_group_t *group)
     int64_t index = 0;
     for (int i = 0; i < group->lines * group->sizes && index >= 0; i++) {
         const cli_point_t *point = &group->point[i];
+        const trv_schedule_t *own = point->schedule ? point->schedule : outcome->schedule;
+        if (point->row.code)
+            continue;
         index = trv_compare_add(outcome->compare,
                                 &(trv_compare_point_t){TRV_COMPARE_POINT, .torus = group->torus,
                                                        .network = &group->options, .collective = group->collective,
                                                        .root = group->root, .vector_bytes = point->bytes,
-                                                       .algorithms = outcome->schedule ? NULL : point->choice->label,
-                                                       .schedule = outcome->schedule});
+                                                       .algorithms = own ? NULL : point->choice->label,
+                                                       .schedule = own});
     }
     return index < 0 ? (int)index : TRV_OK;
 }
@@ -160,8 +163,16 @@ static int run_points(cli_outcome_t *outcome, trv_span_t span)
         rc = add_points(outcome, &outcome->group[g]);
     if (!rc)
         rc = trv_compare_run(outcome->compare, &options);
-    for (size_t i = 0; i < outcome->points && !rc; i++)
-        outcome->point[i].row = *trv_compare_row(outcome->compare, (int64_t)i);
+    int64_t index = 0;
+    for (size_t i = 0; i < outcome->points && !rc; i++) {
+        cli_point_t *point = &outcome->point[i];
+        char name[TRV_ALGORITHM_NAME_MAX];
+        memcpy(name, point->row.algorithm, sizeof name);
+        if (!point->row.code)
+            point->row = *trv_compare_row(outcome->compare, index++);
+        if (point->schedule)
+            memcpy(point->row.algorithm, name, sizeof name);
+    }
     return rc;
 }
 
@@ -186,6 +197,42 @@ static int run_algorithms(cli_simulate_t *job, cli_outcome_t *outcome, trv_span_
                          "no algorithm of the list supports the torus; `trivance list` shows which tori each supports");
     }
     return rc ? rc : run_points(outcome, span);
+}
+
+/* Removes the lines without a schedule, if not all of them were named. */
+static void drop_unsupported(cli_outcome_t *outcome, cli_group_t *group)
+{
+    for (int line = group->lines - 1; line >= 0; line--) {
+        cli_point_t *point = &group->point[line * group->sizes];
+        bool runs = false;
+        for (int size = 0; size < group->sizes; size++)
+            runs = runs || point[size].schedule;
+        if (runs)
+            continue;
+        for (int size = 0; size < group->sizes; size++)
+            free(point[size].reason);
+        group->lines--;
+        outcome->points -= (size_t)group->sizes;
+        memmove(point, point + group->sizes, (size_t)((group->lines - line) * group->sizes) * sizeof *point);
+    }
+}
+
+static int run_nodes(cli_simulate_t *job, cli_outcome_t *outcome, trv_span_t span)
+{
+    int rc = cli_simulate_expand(&job->selection);
+    if (!rc)
+        rc = allocate(outcome, 1, (size_t)job->selection.choices * (size_t)job->sizes);
+    if (!rc)
+        rc = cli_network_finish(&job->network, &job->tori.torus[0]);
+    if (rc && rc != TRV_ERR_UNSUPPORTED) /* cut links divide the network: the nodes may still be connected */
+        return rc;
+    cli_group_t *group = add_group(job, outcome, &job->tori.torus[0], job->collective, job->root);
+    for (int i = 0; i < job->selection.choices; i++)
+        add_line(job, outcome, group, &job->selection.choice[i]);
+    rc = cli_simulate_nodes(job, group, trv_span(span, 0, 0.5));
+    if (!rc && job->selection.all)
+        drop_unsupported(outcome, group);
+    return rc ? rc : run_points(outcome, trv_span(span, 0.5, 0.5));
 }
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
@@ -384,6 +431,7 @@ int cli_simulate_run(cli_simulate_t *job, cli_outcome_t *outcome)
         rc = run_goal(job, outcome);
     else
         rc = job->schedule ? run_schedule(job, outcome, trv_span(all, 0, part))
+             : job->nodes  ? run_nodes(job, outcome, trv_span(all, 0, part))
                            : run_algorithms(job, outcome, trv_span(all, 0, part));
     if (!rc)
         rc = check_any(outcome);
@@ -397,6 +445,10 @@ void cli_outcome_clear(cli_outcome_t *outcome)
 {
     trv_compare_destroy(outcome->compare);
     trv_schedule_destroy(outcome->schedule);
+    for (size_t i = 0; i < outcome->points; i++) {
+        trv_schedule_destroy(outcome->point[i].schedule);
+        free(outcome->point[i].reason);
+    }
     free(outcome->group);
     free(outcome->point);
     free(outcome->detail);

@@ -21,6 +21,7 @@
 /* The options and arguments. */
 typedef struct cli_simulate {
     const char *command, *schedule, *goal, *trace, *plot; /* files, or NULL */
+    const char *nodes;                                    /* a list, or NULL */
     bool links, compare, limit, ranking, unchecked;
     cli_format_t format;
     cli_selection_t selection;
@@ -47,6 +48,8 @@ typedef struct cli_point {
     const cli_choice_t *choice; /* an algorithm, a family or `planned`; or the label of a file */
     uint64_t bytes;
     trv_compare_row_t row;
+    trv_schedule_t *schedule; /* with --nodes: on the machine, or NULL and the reason why there is none */
+    char *reason;
 } cli_point_t;
 
 /* The results of one torus: line l (an algorithm or family) and size s are at index l * sizes + s. */
@@ -57,6 +60,8 @@ typedef struct cli_group {
     int root, lines, sizes;
     cli_point_t *point;
     cli_detail_t *detail;
+    int nodes; /* with --nodes: their number, and the plan for each size; otherwise 0 */
+    trv_planner_node_choice_t plan[CLI_SIMULATE_SIZES_MAX];
 } cli_group_t;
 
 typedef struct cli_outcome {
@@ -70,6 +75,11 @@ typedef struct cli_outcome {
     trv_schedule_t *schedule; /* the schedule from a file, or NULL */
     uint64_t trace_events;    /* number of events written with --trace */
 } cli_outcome_t;
+
+/* Replaces each family of the selection by its members, for --nodes. */
+int cli_simulate_expand(cli_selection_t *selection);
+/* Plans for the nodes of the list, and fills in the schedules of the group's points. */
+int cli_simulate_nodes(const cli_simulate_t *job, cli_group_t *group, trv_span_t span);
 
 /* Runs all simulations and writes the trace. If some points cannot run, these have the reason; if none can, that is an
  * error. The caller clears the outcome in any case. */

@@ -112,8 +112,24 @@ static void print_plans(const cli_group_t *group)
             name[size] = point->row.code ? NULL : point->row.algorithm;
             bytes[size] = point->bytes;
         }
-        cli_print_planned(name, bytes, group->sizes);
+        cli_print_planned("planned is ", name, bytes, group->sizes);
     }
+}
+
+/* Prints the order of the plan at each size, and its torus, line or ring. */
+static void print_orders(const cli_group_t *group)
+{
+    char order[CLI_SIMULATE_SIZES_MAX][TRV_TORUS_TEXT_MAX + 32], torus[TRV_TORUS_TEXT_MAX];
+    const char *name[CLI_SIMULATE_SIZES_MAX];
+    uint64_t bytes[CLI_SIMULATE_SIZES_MAX];
+    for (int size = 0; size < group->sizes; size++) {
+        const trv_planner_node_choice_t *plan = &group->plan[size];
+        snprintf(order[size], sizeof order[size], "%s on %s", trv_order_name(plan->order),
+                 trv_torus_format(&plan->torus, torus, sizeof torus));
+        name[size] = order[size];
+        bytes[size] = point_at(group, 0, size)->bytes;
+    }
+    cli_print_planned("order of the ranks, that of the plan: ", name, bytes, group->sizes);
 }
 
 static int print_times(const cli_simulate_t *job, const cli_group_t *group)
@@ -134,6 +150,8 @@ static void print_remarks(const cli_group_t *group)
 {
     bool covers = false;
     print_plans(group);
+    if (group->nodes)
+        print_orders(group);
     for (int line = 0; line < group->lines; line++)
         covers = covers || cli_group_covers(group, line);
     if (covers)
@@ -235,10 +253,13 @@ static void print_header(const cli_simulate_t *job, const cli_group_t *group)
     const trv_network_t wired = cli_network_on(&group->torus, &job->network.options);
     char shape[TRV_SHAPE_TEXT_MAX], network[CLI_NETWORK_TEXT_MAX];
     int ranks = group->torus.ranks;
-    printf("%s on %s (%d rank%s)%s\n%s\n\n",
-           job->goal ? "GOAL program" : trv_collective_shape(group->collective)->title, trv_shape_words(&wired, shape),
-           ranks, ranks == 1 ? "" : "s", job->goal ? "; alpha is paid in addition to its calculations" : "",
+    printf("%s on %s (%d rank%s)%s\n%s\n", job->goal ? "GOAL program" : trv_collective_shape(group->collective)->title,
+           trv_shape_words(&wired, shape), ranks, ranks == 1 ? "" : "s",
+           job->goal ? "; alpha is paid in addition to its calculations" : "",
            cli_network_format(&job->network, network));
+    if (group->nodes)
+        printf("a job on %d of its nodes\n", group->nodes);
+    putchar('\n');
 }
 
 int cli_simulate_text(const cli_simulate_t *job, const cli_outcome_t *outcome)
