@@ -556,6 +556,20 @@ static void test_own_schedules(void **state)
     }
 }
 
+/* Where ranks are idle in some steps, so that steps * alpha exceeds the time of a vector of one byte, hops still count. */
+static void test_parts_of_idle_ranks(void **state)
+{
+    const trv_torus_t torus = torus_of("16x16");
+    trv_planner_choice_t choice;
+    trv_planner_t *planner;
+    (void)state;
+    assert_int_equal(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, 0, &paper, NULL), TRV_OK);
+    assert_int_equal(trv_planner_time(planner, 64 << 10, "line-pipelined:1", &choice), TRV_OK);
+    assert_true(choice.alpha_ns + choice.hops_ns < choice.steps * paper.alpha_ns);
+    assert_true(choice.hops_ns > 100 * choice.steps && choice.alpha_ns > 0.5 * choice.steps * paper.alpha_ns);
+    trv_planner_destroy(planner);
+}
+
 /* Schedules for other purposes, and those that violate constraints or cannot run, are refused. */
 static void test_own_schedules_refused(void **state)
 {
@@ -593,15 +607,25 @@ static void test_own_schedules_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_never_slower),  cmocka_unit_test(test_overheads),
-        cmocka_unit_test(test_time_parts),    cmocka_unit_test(test_choices_are_schedules),
-        cmocka_unit_test(test_determined),    cmocka_unit_test(test_cache),
-        cmocka_unit_test(test_rank),          cmocka_unit_test(test_constraints),
-        cmocka_unit_test(test_family),        cmocka_unit_test(test_large_vectors),
-        cmocka_unit_test(test_dateline),      cmocka_unit_test(test_impossible),
-        cmocka_unit_test(test_bad_networks),  cmocka_unit_test(test_bad_names),
-        cmocka_unit_test(test_ports),         cmocka_unit_test(test_models_with_overheads),
-        cmocka_unit_test(test_own_schedules), cmocka_unit_test(test_own_schedules_refused),
+        cmocka_unit_test(test_never_slower),
+        cmocka_unit_test(test_overheads),
+        cmocka_unit_test(test_time_parts),
+        cmocka_unit_test(test_choices_are_schedules),
+        cmocka_unit_test(test_determined),
+        cmocka_unit_test(test_cache),
+        cmocka_unit_test(test_rank),
+        cmocka_unit_test(test_constraints),
+        cmocka_unit_test(test_family),
+        cmocka_unit_test(test_large_vectors),
+        cmocka_unit_test(test_dateline),
+        cmocka_unit_test(test_impossible),
+        cmocka_unit_test(test_bad_networks),
+        cmocka_unit_test(test_bad_names),
+        cmocka_unit_test(test_ports),
+        cmocka_unit_test(test_models_with_overheads),
+        cmocka_unit_test(test_parts_of_idle_ranks),
+        cmocka_unit_test(test_own_schedules),
+        cmocka_unit_test(test_own_schedules_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
