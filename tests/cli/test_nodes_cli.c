@@ -135,6 +135,11 @@ static void test_divided_rows(void **state)
     expect("plan 4mx4m --cut 0:+0 -a spanning-trees", 0, "every contribution exactly once");
     expect("plan 4mx4m --cut 0:+0 -a line-l", 2, "divides the row of rank 0");
     expect("plan 4mx4m --cut 0:+0 --why", 0, "link 0:+0 is cut; the cuts divide a row");
+    expect("plan 9 --cut 0:+0:one-way --cut 4:+0:one-way -a spanning-trees", 2,
+           "spanning trees consist of links that are whole in both directions, and these do not connect rank 0");
+    expect("plan 9 --cut 0:+0:one-way --cut 4:+0:one-way --why", 2,
+           "in one direction or both, which is supported only by "
+           "trees of links: spanning-trees for AllReduce, over ");
     expect("plan 9 --cut 0:+0 --cut 4:+0 --why", 2, "leave no route between the nodes 0 and 1");
 }
 
