@@ -57,7 +57,7 @@ static trv_row_t row_open(const trv_torus_t *torus, const trv_slow_link_t *cut)
                        .cut = trv_port_sign(cut->port) > 0 ? 1 : 2};
 }
 
-/* What runs on rows in two parts. */
+/* The algorithms for rows in two parts. */
 static const char supported[] =
     "supported only by trees of links: spanning-trees for AllReduce, over links that are "
     "whole in both directions, and disjoint-trees for Broadcast and Reduce; or plan for the "

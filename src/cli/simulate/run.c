@@ -85,14 +85,13 @@ double cli_group_vs_trivance(const cli_group_t *group, int line, int size)
 /* ---- Points ------------------------------------------------------------------------------------------------------ */
 
 /* With `all`, algorithms that do not support the torus are left out; a named one stays and has a reason. */
-static bool is_supported(const cli_simulate_t *job, const trv_torus_t *torus, const cli_choice_t *choice)
+static bool is_supported(const cli_simulate_t *job, const trv_network_t *on, const cli_choice_t *choice)
 {
-    const trv_network_t on = cli_network_on(torus, &job->network.options);
     char name[TRV_FULL_NAME_MAX];
     if (choice->planned || !job->selection.all)
         return true;
     for (int i = 0; i < choice->members; i++)
-        if (trv_schedule_full_name_on(&on, cli_member_name(choice, i), job->collective, job->root, name, sizeof name) !=
+        if (trv_schedule_full_name_on(on, cli_member_name(choice, i), job->collective, job->root, name, sizeof name) !=
             TRV_ERR_UNSUPPORTED)
             return true;
     return false;
@@ -141,8 +140,6 @@ static int add_points(cli_outcome_t *outcome, const cli_group_t *group)
     for (int i = 0; i < group->lines * group->sizes && index >= 0; i++) {
         const cli_point_t *point = &group->point[i];
         const trv_schedule_t *own = point->schedule ? point->schedule : outcome->schedule;
-        if (point->row.code)
-            continue;
         index = trv_compare_add(outcome->compare,
                                 &(trv_compare_point_t){TRV_COMPARE_POINT, .torus = group->torus,
                                                        .network = &group->options, .collective = group->collective,
@@ -163,16 +160,8 @@ static int run_points(cli_outcome_t *outcome, trv_span_t span)
         rc = add_points(outcome, &outcome->group[g]);
     if (!rc)
         rc = trv_compare_run(outcome->compare, &options);
-    int64_t index = 0;
-    for (size_t i = 0; i < outcome->points && !rc; i++) {
-        cli_point_t *point = &outcome->point[i];
-        char name[TRV_ALGORITHM_NAME_MAX];
-        memcpy(name, point->row.algorithm, sizeof name);
-        if (!point->row.code)
-            point->row = *trv_compare_row(outcome->compare, index++);
-        if (point->schedule)
-            memcpy(point->row.algorithm, name, sizeof name);
-    }
+    for (size_t i = 0; i < outcome->points && !rc; i++)
+        outcome->point[i].row = *trv_compare_row(outcome->compare, (int64_t)i);
     return rc;
 }
 
@@ -188,8 +177,9 @@ static int run_algorithms(cli_simulate_t *job, cli_outcome_t *outcome, trv_span_
         if (rc)
             break;
         cli_group_t *group = add_group(job, outcome, &job->tori.torus[t], job->collective, job->root);
+        const trv_network_t on = cli_network_on(&group->torus, &job->network.options);
         for (int i = 0; i < job->selection.choices; i++)
-            if (is_supported(job, &group->torus, &job->selection.choice[i]))
+            if (is_supported(job, &on, &job->selection.choice[i]))
                 add_line(job, outcome, group, &job->selection.choice[i]);
         if (group->lines == 0)
             rc =
@@ -199,39 +189,30 @@ static int run_algorithms(cli_simulate_t *job, cli_outcome_t *outcome, trv_span_
     return rc ? rc : run_points(outcome, span);
 }
 
-/* Removes the lines without a schedule, if not all of them were named. */
-static void drop_unsupported(cli_outcome_t *outcome, cli_group_t *group)
-{
-    for (int line = group->lines - 1; line >= 0; line--) {
-        cli_point_t *point = &group->point[line * group->sizes];
-        bool runs = false;
-        for (int size = 0; size < group->sizes; size++)
-            runs = runs || point[size].schedule;
-        if (runs)
-            continue;
-        for (int size = 0; size < group->sizes; size++)
-            free(point[size].reason);
-        group->lines--;
-        outcome->points -= (size_t)group->sizes;
-        memmove(point, point + group->sizes, (size_t)((group->lines - line) * group->sizes) * sizeof *point);
-    }
-}
-
 static int run_nodes(cli_simulate_t *job, cli_outcome_t *outcome, trv_span_t span)
 {
-    int rc = cli_simulate_expand(&job->selection);
+    const trv_torus_t *torus = &job->tori.torus[0];
+    trv_network_t ring = {TRV_NETWORK}, along = {TRV_NETWORK};
+    int nodes = 0, *node = malloc((size_t)torus->ranks * sizeof *node);
+    int rc = node ? cli_read_nodes(job->nodes, torus->ranks, node, &nodes) : trv_fail_memory();
+    if (!rc)
+        rc = cli_network_finish(&job->network, torus);
+    if (!rc || rc == TRV_ERR_UNSUPPORTED) /* cut links divide the network: the nodes may still be connected */
+        rc = cli_simulate_expand(&job->selection);
+    if (!rc)
+        rc = cli_simulate_shapes(nodes, &ring.torus, &along.torus);
     if (!rc)
         rc = allocate(outcome, 1, (size_t)job->selection.choices * (size_t)job->sizes);
-    if (!rc)
-        rc = cli_network_finish(&job->network, &job->tori.torus[0]);
-    if (rc && rc != TRV_ERR_UNSUPPORTED) /* cut links divide the network: the nodes may still be connected */
-        return rc;
-    cli_group_t *group = add_group(job, outcome, &job->tori.torus[0], job->collective, job->root);
-    for (int i = 0; i < job->selection.choices; i++)
-        add_line(job, outcome, group, &job->selection.choice[i]);
-    rc = cli_simulate_nodes(job, group, trv_span(span, 0, 0.5));
-    if (!rc && job->selection.all)
-        drop_unsupported(outcome, group);
+    if (!rc) {
+        cli_group_t *group = add_group(job, outcome, torus, job->collective, job->root);
+        group->nodes = nodes;
+        for (int i = 0; i < job->selection.choices; i++)
+            if (is_supported(job, &ring, &job->selection.choice[i]) ||
+                is_supported(job, &along, &job->selection.choice[i]))
+                add_line(job, outcome, group, &job->selection.choice[i]);
+        rc = cli_simulate_nodes(group, node, trv_span(span, 0, 0.5));
+    }
+    free(node);
     return rc ? rc : run_points(outcome, trv_span(span, 0.5, 0.5));
 }
 
@@ -445,10 +426,8 @@ void cli_outcome_clear(cli_outcome_t *outcome)
 {
     trv_compare_destroy(outcome->compare);
     trv_schedule_destroy(outcome->schedule);
-    for (size_t i = 0; i < outcome->points; i++) {
+    for (size_t i = 0; i < outcome->points; i++)
         trv_schedule_destroy(outcome->point[i].schedule);
-        free(outcome->point[i].reason);
-    }
     free(outcome->group);
     free(outcome->point);
     free(outcome->detail);

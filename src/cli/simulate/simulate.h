@@ -48,8 +48,7 @@ typedef struct cli_point {
     const cli_choice_t *choice; /* an algorithm, a family or `planned`; or the label of a file */
     uint64_t bytes;
     trv_compare_row_t row;
-    trv_schedule_t *schedule; /* with --nodes: on the machine, or NULL and the reason why there is none */
-    char *reason;
+    trv_schedule_t *schedule; /* with --nodes: on the machine; otherwise NULL */
 } cli_point_t;
 
 /* The results of one torus: line l (an algorithm or family) and size s are at index l * sizes + s. */
@@ -78,8 +77,10 @@ typedef struct cli_outcome {
 
 /* Replaces each family of the selection by its members, for --nodes. */
 int cli_simulate_expand(cli_selection_t *selection);
-/* Plans for the nodes of the list, and fills in the schedules of the group's points. */
-int cli_simulate_nodes(const cli_simulate_t *job, cli_group_t *group, trv_span_t span);
+/* Sets the tori on which algorithms run on so many nodes. */
+int cli_simulate_shapes(int nodes, trv_torus_t *ring, trv_torus_t *line);
+/* Plans for the group's nodes, and fills in the schedules of its points. */
+int cli_simulate_nodes(cli_group_t *group, const int *node, trv_span_t span);
 
 /* Runs all simulations and writes the trace. If some points cannot run, these have the reason; if none can, that is an
  * error. The caller clears the outcome in any case. */
