@@ -543,7 +543,7 @@ static void test_own_schedules(void **state)
         assert_int_equal(trv_planner_add(planner, schedule, "mine"), TRV_OK);
         assert_refused(planner, schedule, "mine", TRV_ERR_ARGUMENT, "is that of another candidate");
         assert_refused(planner, schedule, "swing-b", TRV_ERR_ARGUMENT, "is that of another candidate");
-        assert_refused(planner, schedule, "", TRV_ERR_ARGUMENT, "a name of 1 to 127 characters");
+        assert_refused(planner, schedule, "", TRV_ERR_ARGUMENT, "or does not have 1 to 127 characters");
         trv_schedule_destroy(schedule);
         assert_true(trv_planner_rank(planner, 64, 64, after) > 0);
         assert_string_equal(after->algorithm, own[i].wins ? "mine" : before.algorithm);
@@ -584,11 +584,12 @@ static void test_own_schedules_refused(void **state)
     network.slow_link = &cut;
     assert_int_equal(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, 0, &network, &consistent), TRV_OK);
     assert_int_equal(trv_schedule_create(&schedule, &other, "ring", TRV_ALLREDUCE), TRV_OK);
-    assert_refused(planner, schedule, "mine", TRV_ERR_ARGUMENT,
-                   "mine is a schedule for the torus 8, and the plan is for 9");
+    assert_refused(
+        planner, schedule, "mine", TRV_ERR_ARGUMENT,
+        "mine is a schedule for allreduce on 8 with the root 0; the plan is for allreduce on 9 with the root 0");
     trv_schedule_destroy(schedule);
     assert_int_equal(trv_schedule_create(&schedule, &torus, "ring", TRV_ALLGATHER), TRV_OK);
-    assert_refused(planner, schedule, "mine", TRV_ERR_ARGUMENT, "mine is a schedule for allgather");
+    assert_refused(planner, schedule, "mine", TRV_ERR_ARGUMENT, "mine is a schedule for allgather on 9");
     trv_schedule_destroy(schedule);
     assert_int_equal(trv_schedule_create(&schedule, &torus, "ring", TRV_ALLREDUCE), TRV_OK);
     assert_refused(planner, schedule, "mine", TRV_ERR_UNSUPPORTED, "mine cannot run: a message of rank ");
@@ -599,7 +600,8 @@ static void test_own_schedules_refused(void **state)
     trv_planner_destroy(planner);
     assert_int_equal(trv_planner_create(&planner, &torus, TRV_BROADCAST, 4, &paper, NULL), TRV_OK);
     assert_int_equal(trv_schedule_create(&rooted, &torus, "binomial", TRV_BROADCAST), TRV_OK);
-    assert_refused(planner, rooted, "mine", TRV_ERR_ARGUMENT, "with the root 0, and the plan is for the root 4");
+    assert_refused(planner, rooted, "mine", TRV_ERR_ARGUMENT,
+                   "on 9 with the root 0; the plan is for broadcast on 9 with the root 4");
     trv_schedule_destroy(rooted);
     trv_planner_destroy(planner);
 }

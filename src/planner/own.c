@@ -14,37 +14,31 @@
 
 static int check_name(const trv_candidates_t *list, const char *name)
 {
-    bool taken = trv_algorithm_find(name) != NULL;
+    bool taken = !*name || strlen(name) >= TRV_ALGORITHM_NAME_MAX || trv_algorithm_find(name);
     for (int i = 0; i < list->count && !taken; i++)
         taken = strcmp(list->candidate[i].name, name) == 0;
-    if (taken)
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "the name '%.60s' is that of another candidate; choose another one, for "
-                        "example mine",
-                        name);
-    if (!*name || strlen(name) >= TRV_ALGORITHM_NAME_MAX)
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "a schedule for the planner needs a name of 1 to %d characters, for example "
-                        "mine",
-                        TRV_ALGORITHM_NAME_MAX - 1);
-    return TRV_OK;
+    return taken
+               ? trv_fail(TRV_ERR_ARGUMENT,
+                          "the name '%.60s' is that of another candidate, or does not have 1 to %d characters; choose "
+                          "another one, for example mine",
+                          name, TRV_ALGORITHM_NAME_MAX - 1)
+               : TRV_OK;
 }
 
 static int check_purpose(const trv_candidates_t *list, const trv_schedule_t *schedule, const char *name)
 {
+    const trv_torus_t *torus = trv_schedule_torus(schedule);
     const trv_collective_t collective = trv_schedule_collective(schedule);
     char own[TRV_TORUS_TEXT_MAX], expected[TRV_TORUS_TEXT_MAX];
-    if (!trv_torus_equal(trv_schedule_torus(schedule), &list->network.torus))
-        return trv_fail(TRV_ERR_ARGUMENT, "%s is a schedule for the torus %s, and the plan is for %s", name,
-                        trv_torus_format(trv_schedule_torus(schedule), own, sizeof own),
-                        trv_torus_format(&list->network.torus, expected, sizeof expected));
-    if (collective != list->collective)
-        return trv_fail(TRV_ERR_ARGUMENT, "%s is a schedule for %s, and the plan is for %s", name,
-                        trv_collective_name(collective), trv_collective_name(list->collective));
-    if (trv_schedule_root(schedule) != list->root)
-        return trv_fail(TRV_ERR_ARGUMENT, "%s is a schedule with the root %d, and the plan is for the root %d", name,
-                        trv_schedule_root(schedule), list->root);
-    return TRV_OK;
+    if (trv_torus_equal(torus, &list->network.torus) && collective == list->collective &&
+        trv_schedule_root(schedule) == list->root)
+        return TRV_OK;
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "%s is a schedule for %s on %s with the root %d; the plan is for %s on %s with the "
+                    "root %d",
+                    name, trv_collective_name(collective), trv_torus_format(torus, own, sizeof own),
+                    trv_schedule_root(schedule), trv_collective_name(list->collective),
+                    trv_torus_format(&list->network.torus, expected, sizeof expected), list->root);
 }
 
 /* Fails if the schedule violates a constraint that does not depend on the size, or cannot run on the network: the
