@@ -243,7 +243,7 @@ static void test_planned_in_threads(void **state)
         assert_string_equal(row->algorithm, choice.algorithm);
         assert_string_equal(other->algorithm, choice.algorithm);
         assert_true(row->time_ns == other->time_ns && row->packet_hops == other->packet_hops);
-        assert_true(i / 3 % 2 == 0 || (row->time_ns == choice.time_ns && row->modelled == choice.modelled));
+        assert_true(i / 3 % 2 == 0 || (row->time_ns == choice.time_ns && row->approximate == choice.approximate));
     }
     trv_compare_destroy(compare[0]);
     trv_compare_destroy(compare[1]);

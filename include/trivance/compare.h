@@ -56,8 +56,8 @@ typedef struct trv_compare_point {
     /* NULL, or a schedule of the caller that is a further candidate, after the names. Without names the torus, the
      * collective and the root are those of the schedule. */
     const trv_schedule_t *schedule;
-    /* Simulate as the planner does: with one queue per link, without slow ranks and jitter, and with larger packets
-     * where a simulation would take more than about a second. The time of "planned" is then that of its choice. */
+    /* Simulate as the planner does: with one queue per link, without slow ranks and jitter. The time of "planned" is
+     * then that of its choice. */
     bool as_planned;
     bool with_limit; /* fill in `limit` and `ratio` */
 } trv_compare_point_t;
@@ -69,9 +69,9 @@ typedef struct trv_compare_row {
     const char *reason;                     /* the sentence of that error, of the last candidate; otherwise NULL */
     char algorithm[TRV_ALGORITHM_NAME_MAX]; /* the fastest candidate; a plan also if it cannot be simulated */
     double time_ns;
-    bool modelled; /* of "planned" with as_planned: the time is a model's estimate (trv_planner_choice_t) */
-    bool covers;   /* its schedule only covers (TRV_COVERS) */
-    double wall_s; /* duration of its simulations */
+    bool approximate; /* simulated with enlarged packets (trv_simulate) */
+    bool covers;      /* its schedule only covers (TRV_COVERS) */
+    double wall_s;    /* duration of its simulations */
     /* Of the fastest candidate's simulation (trv_simulation_t); 0 for "planned" with as_planned. */
     uint64_t messages, packets, packet_hops, simulated_hops;
     trv_limit_t limit; /* with_limit: lower bounds and the reference; NAN if there are none … */

@@ -50,9 +50,7 @@ typedef struct trv_planner_choice {
      * steps; the additional time of a vector of one byte; the rest. Streams overlap, so the parts are those of the
      * whole, not of each stream. */
     double time_ns, alpha_ns, hops_ns, transmission_ns;
-    /* The time is the model's estimate, because a simulation would be too much work: on large networks with lines, slow
-     * or cut links. */
-    bool modelled;
+    bool approximate; /* simulated with enlarged packets (trv_simulate) */
 } trv_planner_choice_t;
 
 /* Finds the fastest schedule for a size. `root` is as in trv_schedule_create_on (trivance/network.h). `network` is
@@ -61,8 +59,7 @@ typedef struct trv_planner_choice {
  *
  * With one queue per link (TRV_FIFO) a call takes milliseconds. With two channels (TRV_DATELINE) the best few
  * candidates are simulated on the whole torus, which takes seconds on thousands of ranks. With lines, slow or cut links
- * it takes about a second on 1,024 ranks; candidates whose simulation would take longer are then ranked by their
- * model's time, if it is much better than all simulated times. Choices are cached, so a repeated call takes
+ * it takes about a second on 1,024 ranks; candidates whose simulation would take longer are left out. Choices are cached, so a repeated call takes
  * microseconds. Thread-safe.
  *
  * TRV_ERR_ARGUMENT for an impossible network or constraint (a bandwidth of 0, a negative latency);

@@ -65,8 +65,8 @@ typedef struct trv_simulate_observer {
 /* Everything but the schedule and the size. Start from TRV_SIMULATE_DEFAULTS. The members after `progress_context` are
  * the parameters of the network, which trivance/parameters.h lists, with functions that set them from text. */
 typedef struct trv_simulate_options {
-    size_t size;                             /* of this struct, as the caller knows it */
-    bool full;                               /* simulate every rank, even if some represent all by symmetry */
+    size_t size; /* of this struct, as the caller knows it */
+    bool full;   /* simulate every rank, even if some represent all by symmetry, and every packet (see trv_simulate) */
     bool link_loads;                         /* fill trv_simulation_t.link */
     const trv_simulate_observer_t *observer; /* or NULL; implies `full` */
     /* NULL, or a function that is called about every 10 ms, by the thread that does the work, with the fraction 0 … 1
@@ -135,6 +135,7 @@ typedef struct trv_simulation {
     uint64_t messages, packets, packet_hops; /* of the whole torus */
     uint64_t simulated_hops;                 /* packet-hops simulated: fewer with the symmetry reduction */
     int simulated_ranks;
+    uint32_t packet_bytes; /* of the simulated packets; larger than those of the options: see trv_simulate */
     trv_link_load_t *link; /* ranks * 2D, link rank * 2D + port; only with link_loads; freed by trv_simulation_clear */
 } trv_simulation_t;
 TRV_API void trv_simulation_clear(trv_simulation_t *result);
@@ -151,8 +152,16 @@ typedef struct trv_simulator trv_simulator_t;
 TRV_API int trv_simulator_create(trv_simulator_t **simulator, const trv_schedule_t *schedule);
 TRV_API void trv_simulator_destroy(trv_simulator_t *simulator);
 
+/* The packet-hops beyond which packets are enlarged, and how far that changes a time at most, as a fraction of it; usually
+ * it changes by less than 0.0001. */
+#define TRV_SIMULATE_HOPS_MAX 4e6
+#define TRV_SIMULATE_WITHIN   0.05
+
 /* AllReduce (or the schedule's collective) of `vector_bytes`. Under TRV_FIFO a schedule with a symmetry is reduced to
  * the ranks that differ, with exactly the same result, unless `full` or an option that breaks the symmetry is set.
+ * If the simulated packets would pass more than TRV_SIMULATE_HOPS_MAX links, packets are doubled in size until they do
+ * not; the time then deviates by at most TRV_SIMULATE_WITHIN. Not with `full`, an observer, link_loads or finite
+ * buffers.
  * TRV_ERR_ARGUMENT for options out of range; TRV_ERR_UNSUPPORTED if a message's route passes a cut link, or has several
  * links on a network that does not forward;
  * TRV_ERR_CANCELLED if options->progress asked for it; TRV_ERR_INVALID if a rank waits for a message that no rank

@@ -166,7 +166,7 @@ class LinkLoad(c.Structure):
 
 class Simulation(c.Structure):
     _fields_ = _declared("double time_ns; uint64_t time_fs, messages, packets, packet_hops, simulated_hops; "
-                         "int simulated_ranks; LinkLoad *link")
+                         "int simulated_ranks; uint32_t packet_bytes; LinkLoad *link")
 
 
 class PlannerConstraints(c.Structure):
@@ -175,12 +175,12 @@ class PlannerConstraints(c.Structure):
 
 class PlannerChoice(c.Structure):
     _fields_ = _declared("char algorithm[128]; int steps; bool consistent; "
-                         "double time_ns, alpha_ns, hops_ns, transmission_ns; bool modelled")
+                         "double time_ns, alpha_ns, hops_ns, transmission_ns; bool approximate")
 
 
 class CompareRow(c.Structure):
     _fields_ = _declared(
-        "int code; char *reason; char algorithm[128]; double time_ns; bool modelled, covers; "
+        "int code; char *reason; char algorithm[128]; double time_ns; bool approximate, covers; "
         "double wall_s; uint64_t messages, packets, packet_hops, simulated_hops; Limit limit; double ratio")
 
 

@@ -146,7 +146,7 @@ class Choice(NamedTuple):
         `transmission` (the rest).
     consistent : bool
         Whether all ranks end with the same bits, also for floating point.
-    modelled : bool
+    approximate : bool
         Whether the time is that of a model, because simulating it would be too much work.
     size : int
         Of the vector, in bytes.
@@ -167,7 +167,7 @@ class Choice(NamedTuple):
     hops: float
     transmission: float
     consistent: bool
-    modelled: bool
+    approximate: bool
     size: int
     collective: str
     network: Network
@@ -277,7 +277,7 @@ class Planner(L.Handle):
 
     def _choice(self, size: int, plan: L.PlannerChoice, torus: Optional[Torus] = None, order: Optional[str] = None) -> Choice:
         return Choice(plan.algorithm.decode(), plan.steps, plan.time_ns / 1e9, plan.alpha_ns / 1e9, plan.hops_ns / 1e9,
-                      plan.transmission_ns / 1e9, plan.consistent, plan.modelled, size, self.collective, self.network,
+                      plan.transmission_ns / 1e9, plan.consistent, plan.approximate, size, self.collective, self.network,
                       torus or self.network.torus, order, self.root)
 
     def __repr__(self) -> str:

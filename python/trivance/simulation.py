@@ -74,12 +74,14 @@ class Simulator(L.Handle):
         """The completion time for a vector of `size` bytes, in seconds; `network`: with the parameters of another network."""
         return self.run(size, network=network).time
 
-    def run(self, size: Bytes, links: bool = False, network: Optional[Network] = None) -> Simulation:
-        """The time with counts of messages and packets and, if `links`, the traffic of every link."""
+    def run(self, size: Bytes, links: bool = False, network: Optional[Network] = None, full: bool = False) -> Simulation:
+        """The time with counts of messages and packets and, if `links`, the traffic of every link. With `full` (or `links`) every
+        packet is simulated, however many there are; otherwise large vectors are simulated with larger packets, within 5 %, and usually within 0.01 %."""
         if network is not None and network.torus != self.network.torus:
             raise L.ArgumentError(f"network is one of the torus {network.torus}; the schedule's is {self.network.torus}")
         result, options = L.Simulation(), L.SimulateOptions.from_buffer_copy((network or self.network)._options)
         options.link_loads = to_bool(links, "links")
+        options.full = to_bool(full, "full")
         try:
             L.call(L.lib.simulate, self._pointer, c.byref(options), to_bytes(size), c.byref(result))
             return Simulation(result.time_ns, result.messages, result.packets, result.packet_hops,

@@ -124,16 +124,8 @@ static void search_insert(search_t *search, candidate_t new)
 /* Sets the options with which a candidate is simulated, and checks that the vector is not too long for it. */
 static int candidate_set_options(candidate_t *candidate, const trv_point_t *point)
 {
-    const trv_simulator_t *simulator = candidate->entry->simulator;
-    int rc = TRV_OK;
-    candidate->options = point->options;
-    if (point->asked.as_planned) {
-        const trv_simulate_options_t plain = trv_timing_network(&point->options);
-        candidate->options = trv_timing_packets(simulator, &plain, point->asked.vector_bytes,
-                                                trv_timing_hops_max(&point->network.torus, &plain));
-        rc = trv_timing_check_length(simulator, &candidate->options, point->asked.vector_bytes);
-    }
-    return rc ? rc : trv_shared_simulator_check(candidate->entry, &candidate->options, point->asked.vector_bytes);
+    candidate->options = point->asked.as_planned ? trv_timing_network(&point->options) : point->options;
+    return trv_shared_simulator_check(candidate->entry, &candidate->options, point->asked.vector_bytes);
 }
 
 /* Adds a candidate that can be simulated. `bounded`: its lower bound is needed. */
@@ -177,10 +169,12 @@ static int candidate_simulate(const search_t *search, const candidate_t *candida
     const double cutoff_ns = search->found ? search->row->time_ns : 0;
     int rc = options.full ? TRV_OK : trv_simulator_drop_links(simulator, &options);
     if (!rc)
-        rc = trv_simulate_until(simulator, &options, search->point->asked.vector_bytes, progress, cutoff_ns, &result);
+        rc = trv_simulate_until(simulator, &options, search->point->asked.vector_bytes, TRV_SIMULATE_HOPS_MAX, progress,
+                                cutoff_ns, &result);
     if (rc)
         return rc;
     row->time_ns = result.time_ns;
+    row->approximate = result.packet_bytes > options.packet_bytes;
     row->messages = result.messages;
     row->packets = result.packets;
     row->packet_hops = result.packet_hops;
@@ -273,7 +267,7 @@ static int search_plan(search_t *search, trv_point_group_t *group, trv_simulator
     memcpy(row->algorithm, choice.algorithm, sizeof row->algorithm); /* stays if it cannot be simulated */
     if (point->asked.as_planned) {
         row->time_ns = choice.time_ns;
-        row->modelled = choice.modelled;
+        row->approximate = choice.approximate;
         search->found = true;
         return TRV_OK;
     }

@@ -4,6 +4,7 @@
  */
 #include "compare/simulators.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,15 +103,16 @@ double trv_shared_simulator_hops(const trv_shared_simulator_t *entry, const trv_
                                  uint64_t vector_bytes)
 {
     bool reduced = options->model == TRV_FIFO && !options->full && !options->slow_ranks && !options->slow_links;
-    double hops = entry->message_hops + entry->byte_hops * (double)vector_bytes / options->packet_bytes;
-    return 1 + hops * (reduced ? entry->ranks_reduced : entry->network.torus.ranks);
+    const double ranks = reduced ? entry->ranks_reduced : entry->network.torus.ranks;
+    const double byte_hops = ranks * entry->byte_hops * (double)vector_bytes / options->packet_bytes;
+    return 1 + ranks * entry->message_hops + (options->full ? byte_hops : fmin(byte_hops, TRV_SIMULATE_HOPS_MAX));
 }
 
 int trv_shared_simulator_check(const trv_shared_simulator_t *entry, const trv_simulate_options_t *options,
                                uint64_t vector_bytes)
 {
     const double bytes = entry->largest * (double)vector_bytes;
-    if (bytes / options->packet_bytes < TRV_PACKETS_MAX)
+    if (!options->full || bytes / options->packet_bytes < TRV_PACKETS_MAX)
         return TRV_OK;
     return trv_fail(TRV_ERR_UNSUPPORTED,
                     "a message of %.0f bytes is more than %u packets of %u bytes; use larger packets, up to 1 MiB",

@@ -72,7 +72,7 @@ static int collect_arrows(const trv_schedule_t *schedule, int step, int only_ran
 
 static bool same_arrows(const trv_panel_t *a, const trv_panel_t *b)
 {
-    if (a->arrows != b->arrows)
+    if (a->arrows != b->arrows || a->messages != b->messages)
         return false;
     for (int i = 0; i < a->arrows; i++)
         if (a->arrow[i].from != b->arrow[i].from || a->arrow[i].to != b->arrow[i].to ||

@@ -234,7 +234,8 @@ static int embed(const search_t *search, const trv_torus_t *torus, const char *n
 /* The work of reading and simulating these messages, multiplied by `times`. */
 static double traffic_work(const trv_timing_traffic_t *traffic, double times)
 {
-    return times * traffic->messages + fmax(times * traffic->hops[1], fmin(times * traffic->hops[0], HOPS_MAX));
+    return times * traffic->messages +
+           fmax(times * traffic->message_hops, fmin(times * traffic->packet_hops, HOPS_MAX));
 }
 
 /* Estimates the work of simulating the schedule and a lower bound on its time, as if all nodes sent what the node in
@@ -306,17 +307,16 @@ static int time_embedded(search_t *search, const trv_schedule_t *embedded, trv_p
     int rc = trv_simulator_create(&simulator, embedded);
     if (rc)
         return rc;
-    const trv_simulate_options_t network = trv_timing_packets(simulator, &search->network, search->vector_bytes,
-                                                              HOPS_MAX);
-    rc = trv_timing_check_length(simulator, &network, search->vector_bytes);
+    trv_simulate_options_t network = search->network;
+    rc = trv_simulator_drop_links(simulator, &network);
     if (!rc)
         rc = trv_simulate_bound_ns(simulator, &network, search->vector_bytes, &bound_ns);
     const bool hopeless = !rc && bound_ns > cutoff_ns(search);
     if (!rc && !hopeless)
-        rc = trv_simulate_until(simulator, &network, search->vector_bytes, (trv_span_t){0}, 0, &result);
+        rc = trv_simulate_until(simulator, &network, search->vector_bytes, HOPS_MAX, (trv_span_t){0}, 0, &result);
     const bool wins = !rc && !hopeless && result.time_ns < cutoff_ns(search);
     if (wins)
-        rc = trv_simulate_until(simulator, &network, 1, (trv_span_t){0}, 0, &empty);
+        rc = trv_simulate_until(simulator, &network, 1, HOPS_MAX, (trv_span_t){0}, 0, &empty);
     trv_simulator_destroy(simulator);
     if (rc == TRV_ERR_UNSUPPORTED && !*search->error)
         snprintf(search->error, sizeof search->error, "%s", trv_last_error());

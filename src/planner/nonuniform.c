@@ -11,10 +11,8 @@
  * of nodes no choice is slower than an algorithm of the table either: there an algorithm is left out only if a lower
  * bound shows that it cannot win.
  *
- * A prospect whose simulation alone would be too much work is ranked by its model's time. That time is increased by the
- * smallest ratio of simulated to modelled time among the simulated schedules of the same form, and the prospect is
- * accepted only if the result is better by a margin than everything simulated. At the end the best few are confirmed
- * (trv_ranking_confirm).
+ * A prospect whose simulation alone would be too much work is left out, unless there is no other. At the end the best
+ * few are confirmed (trv_ranking_confirm).
  */
 #include "planner/nonuniform.h"
 
@@ -30,21 +28,17 @@
 #include "planner/prospects.h"
 #include "simulate/simulator.h"
 
-#define WORK               10   /* work of one choice, reading included, in simulations of the planner's hops_max */
 #define PROSPECTS_FRACTION 0.25 /* fraction of the time that finding the prospects takes, for the progress report */
-#define MARGIN             1.25 /* a modelled time must beat the best simulated one by this factor, … */
-#define MARGIN_KNOWN       1.15 /* … or by this one if other schedules of its form were simulated */
 #define LINKS_PASSED_MAX   1e9  /* maximum links that the messages of one schedule pass: half a minute's simulation */
 #define KEEP_MESSAGES_MAX  2e5  /* maximum messages of a simulator that is kept for the next size */
 
 typedef struct examination {
     trv_ranking_t *ranking;
     trv_prospects_t prospects;
-    int factors, modelled;
+    int factors;
     double factor[TRV_FACTORS_MAX];
-    double work;                          /* remaining work … */
-    double reserved;                      /* … and the part of it that the first prospect needs */
-    trv_entry_t model[TRV_PROSPECTS_MAX]; /* prospects that were too much work, with their models' times */
+    double work;     /* remaining work … */
+    double reserved; /* … and the part of it that the first prospect needs */
 } examination_t;
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
@@ -129,36 +123,10 @@ static int find_candidate(trv_candidates_t *list, const char *name, int *index)
 /* The part of the planner's progress that the next work of this amount represents. */
 static trv_span_t progress_of_work(const examination_t *e, double work)
 {
-    const double limit = e->ranking->planner->hops_max * WORK;
+    const double limit = e->ranking->planner->hops_max * TRV_PROSPECT_WORK;
     return trv_span(e->ranking->planner->progress,
                     PROSPECTS_FRACTION + (1 - PROSPECTS_FRACTION) * (1 - e->work / limit),
                     (1 - PROSPECTS_FRACTION) * fmin(work / limit, 1));
-}
-
-/* The model's time; 0 if the algorithm has no model. */
-static double model_ns(const examination_t *e, const char *name)
-{
-    return trv_prospect_model_ns(e->ranking->planner, name, e->ranking->vector_bytes);
-}
-
-/* Records the modelled time of a prospect that is too much work to simulate; returns false if there is none. The model
- * ignores slow links and paths that two ports share, and approximates parts, reductions and injection, so a schedule
- * has no modelled time if it uses slow links or the network has one of the others. */
-static bool keep_model(examination_t *e, const trv_prospect_t *prospect, const char *name, int index)
-{
-    const trv_candidates_t *list = &e->ranking->planner->list;
-    const trv_simulate_options_t *network = &e->ranking->planner->network;
-    const bool unknown = network->gamma_ns > 0 || network->gamma_start_ns > 0 || network->part_overhead_ns > 0 ||
-                         network->injection_bps > 0 || network->shared_paths != 0 ||
-                         trv_sample_uses_slow(&list->network, name);
-    const double time_ns = unknown ? 0 : model_ns(e, prospect->name);
-    if (time_ns <= 0 || e->modelled == TRV_PROSPECTS_MAX)
-        return false;
-    e->model[e->modelled++] = (trv_entry_t){.candidate = index,
-                                            .steps = list->candidate[index].properties.steps,
-                                            .time_ns = time_ns,
-                                            .modelled = true};
-    return true;
 }
 
 /* Simulates one form of a prospect, unless a bound shows that it is slower than the slowest choice of a full list;
@@ -182,8 +150,6 @@ static int examine(examination_t *e, trv_prospect_t *prospect, const char *name,
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
     ranking->allowed++;
     const double cutoff_ns = trv_ranking_cutoff_ns(ranking);
-    if (prospect->costly && is_plain && keep_model(e, prospect, name, index))
-        return TRV_OK;
     if (is_plain) {
         rc = trv_prospect_sample(planner, ranking->vector_bytes, prospect);
         sample = prospect->sample;
@@ -192,8 +158,8 @@ static int examine(examination_t *e, trv_prospect_t *prospect, const char *name,
     const double work = sample.reading + sample.simulating;
     if (rc || sample.bound_ns > cutoff_ns)
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
-    if (work > e->work - e->reserved && !(is_plain && prospect->listed && trv_prospect_is_cheap(planner, &sample)) &&
-        (keep_model(e, prospect, name, index) || !forced))
+    if (work > e->work - e->reserved && !forced &&
+        !(is_plain && prospect->listed && trv_prospect_is_cheap(planner, &sample)))
         return TRV_OK;
     const trv_span_t all = planner->progress;
     planner->progress = progress_of_work(e, work);
@@ -236,10 +202,8 @@ static int examine_forms(examination_t *e, trv_prospect_t *prospect, bool forced
             rc = examine(e, prospect, name, forced, &time_ns);
         best_ns = fmin(best_ns, time_ns);
     }
-    if (!rc && isfinite(best_ns)) {
+    if (!rc && isfinite(best_ns))
         raise_likely_times(e, prospect, best_ns);
-        prospect->simulated_ns = best_ns;
-    }
     return rc;
 }
 
@@ -259,17 +223,13 @@ static trv_prospect_t *find_next(examination_t *e, bool costly)
 /* Sets prospect->costly: simulating it takes more work than a whole choice may take. */
 static int mark_costly(const examination_t *e, trv_prospect_t *prospect)
 {
-    const trv_torus_t *torus = &e->ranking->planner->list.network.torus;
     const trv_model_t *model = trv_prospect_model(e->ranking->planner, prospect->name);
-    double messages = model ? model->messages : 0;
-    for (int d = 0; d < torus->dims; d++) /* ranks along a line differ */
-        messages *= torus->lines >> d & 1 ? torus->size[d] : 1;
-    prospect->costly = TRV_SAMPLE_MESSAGE_WORK * messages > WORK * e->ranking->planner->hops_max;
+    prospect->costly = model && trv_prospect_is_costly(e->ranking->planner, model);
     if (prospect->costly)
         return TRV_OK;
     int rc = trv_prospect_sample(e->ranking->planner, e->ranking->vector_bytes, prospect);
     const trv_sample_t *sample = &prospect->sample;
-    prospect->costly = !rc && sample->reading + sample->simulating > WORK * e->ranking->planner->hops_max;
+    prospect->costly = !rc && sample->reading + sample->simulating > TRV_PROSPECT_WORK * e->ranking->planner->hops_max;
     return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
 }
 
@@ -290,58 +250,9 @@ static int examine_all(examination_t *e)
             if (first)
                 e->reserved = 0;
             if (!loses)
-                rc = examine_forms(e, next, first || (costly && ranking->timed + e->modelled == 0));
+                rc = examine_forms(e, next, first || (costly && ranking->timed == 0));
         }
     return rc;
-}
-
-/* Whether two names differ only in their numbers. */
-static bool same_form(const char *name, const char *other)
-{
-    static const char numbers[] = "0123456789/x";
-    for (;;) {
-        name += strspn(name, numbers);
-        other += strspn(other, numbers);
-        if (*name != *other || *name == '\0')
-            return *name == *other;
-        name++;
-        other++;
-    }
-}
-
-/* The smallest ratio of simulated to modelled time among the simulated prospects whose names have the form of `name`;
- * INFINITY if none was simulated. */
-static double find_excess(const examination_t *e, const char *name)
-{
-    double excess = INFINITY;
-    for (int i = 0; i < e->prospects.count; i++) {
-        const trv_prospect_t *prospect = &e->prospects.prospect[i];
-        const bool known = prospect->simulated_ns > 0 && same_form(prospect->name, name);
-        const double time_ns = known ? model_ns(e, prospect->name) : 0;
-        excess = time_ns > 0 ? fmin(excess, prospect->simulated_ns / time_ns) : excess;
-    }
-    return excess;
-}
-
-/* Adds those modelled prospects whose time, corrected by find_excess, is better than all simulated ones by the margin.
- * If the best simulated one has the same form, its model is wrong by the same factor, so no margin is needed. */
-static void add_modelled(examination_t *e)
-{
-    trv_ranking_t *ranking = e->ranking;
-    const trv_candidates_t *list = &ranking->planner->list;
-    const double best_ns = ranking->timed > 0 ? ranking->best[0].time_ns : INFINITY;
-    char best[TRV_ALGORITHM_NAME_MAX] = "";
-    if (ranking->timed > 0)
-        memcpy(best, list->candidate[ranking->best[0].candidate].name, sizeof best);
-    for (int i = 0; i < e->modelled && ranking->timed < TRV_NONUNIFORM_ENTRIES; i++) {
-        trv_entry_t *entry = &e->model[i];
-        const char *name = list->candidate[entry->candidate].name;
-        const double excess = find_excess(e, name);
-        entry->time_ns *= isfinite(excess) ? fmax(excess, 1) : 1;
-        const double margin = same_form(name, best) ? 1 : isfinite(excess) ? MARGIN_KNOWN : MARGIN;
-        if (margin * entry->time_ns < best_ns)
-            trv_ranking_insert(ranking, entry);
-    }
 }
 
 /* Reserves the work of the first prospect: when it is examined in its turn, the others may have used all other work. */
@@ -362,7 +273,7 @@ int trv_nonuniform_rank(trv_ranking_t *ranking)
     if (!e)
         return trv_fail_memory();
     e->ranking = ranking;
-    e->work = ranking->planner->hops_max * WORK;
+    e->work = ranking->planner->hops_max * TRV_PROSPECT_WORK;
     int rc = trv_factors_find(&ranking->planner->list.network, e->factor, &e->factors);
     const trv_span_t all = ranking->planner->progress;
     ranking->planner->progress = trv_span(all, 0, PROSPECTS_FRACTION);
@@ -373,8 +284,6 @@ int trv_nonuniform_rank(trv_ranking_t *ranking)
         rc = reserve_first(e);
     if (!rc)
         rc = examine_all(e);
-    if (!rc)
-        add_modelled(e);
     free(e);
     return rc ? rc : trv_ranking_confirm(ranking);
 }

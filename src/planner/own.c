@@ -52,7 +52,7 @@ static int check_runs(const trv_planner_t *planner, trv_candidate_t *candidate)
         rc = trv_constraints_fail(&planner->constraints, &planner->list, candidate, 0);
     if (rc)
         return rc;
-    rc = trv_candidate_simulate(candidate, &planner->network, 1, (trv_span_t){0}, 0, &entry);
+    rc = trv_candidate_simulate(candidate, &planner->network, 1, planner->hops_max, (trv_span_t){0}, INFINITY, &entry);
     return rc == TRV_ERR_UNSUPPORTED ? trv_fail(rc, "%s cannot run: %s", candidate->name, trv_last_error()) : rc;
 }
 

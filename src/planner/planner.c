@@ -37,13 +37,11 @@
 #define NEAR_MAX           64
 #define NEAR_MAX_OVERHEADS 256
 /* With two channels per link, the candidates are simulated that take at most DATELINE_NEAR times as long as the best
- * with one queue: at most DATELINE_MAX of them, at most DATELINE_PER_ALGORITHM of one algorithm, each in at most
- * DATELINE_HOPS_MAX hops. */
+ * with one queue: at most DATELINE_MAX of them, at most DATELINE_PER_ALGORITHM of one algorithm. */
 #define DATELINE_NEAR          1.5
 #define DATELINE_PER_ALGORITHM 2
 #define DATELINE_MAX           6
 #define DATELINE_CAPACITY      48 /* ranked with one queue; up to half of these may be weighted hybrids */
-#define DATELINE_HOPS_MAX      1e7
 
 /* Messages of schedules for a dimension travel along a large part of it, and are simulated link by link. */
 #define DIMENSION_MAX (1 << 20)
@@ -187,11 +185,10 @@ int trv_planner_set_network(trv_planner_t *planner, const trv_simulate_options_t
 static int find_dateline_time(const trv_planner_t *planner, const trv_candidate_t *candidate, uint64_t vector_bytes,
                               trv_entry_t *entry)
 {
-    const double copies = planner->list.network.torus.ranks / candidate->properties.distinct_ranks;
-    trv_simulate_options_t network = trv_timing_packets(candidate->simulator, &planner->network, vector_bytes,
-                                                        DATELINE_HOPS_MAX / copies);
+    trv_simulate_options_t network = planner->network;
     network.model = TRV_DATELINE;
-    return trv_candidate_simulate(candidate, &network, vector_bytes, planner->progress, INFINITY, entry);
+    return trv_candidate_simulate(candidate, &network, vector_bytes, TRV_SIMULATE_HOPS_MAX, planner->progress, INFINITY,
+                                  entry);
 }
 
 /* ---- The ranking ------------------------------------------------------------------------------------------------- */
@@ -253,7 +250,7 @@ static bool is_dateline_candidate(const trv_ranking_t *ranking, int i)
     int of_algorithm = 0;
     for (int k = 0; k < i; k++)
         of_algorithm += same_algorithm(ranking, &ranking->best[k], &ranking->best[i]);
-    return of_algorithm < DATELINE_PER_ALGORITHM && !ranking->best[i].modelled &&
+    return of_algorithm < DATELINE_PER_ALGORITHM &&
            ranking->best[i].time_ns <= DATELINE_NEAR * ranking->best[0].time_ns;
 }
 
@@ -297,6 +294,8 @@ static int rank_uniform(trv_ranking_t *ranking)
     planner->progress = trv_span(all, 0, planner->dateline ? 0.1 : 1);
     int rc = examine_all(ranking, entries);
     planner->progress = all;
+    if (!rc)
+        rc = trv_ranking_confirm(ranking);
     return !rc && ranking->timed > 0 && planner->dateline ? rank_by_dateline(ranking) : rc;
 }
 

@@ -44,6 +44,15 @@ bool trv_prospect_is_cheap(const trv_planner_t *planner, const trv_sample_t *sam
     return sample->hops <= planner->hops_max && sample->messages <= CHEAP_MESSAGES * planner->hops_max;
 }
 
+bool trv_prospect_is_costly(const trv_planner_t *planner, const trv_model_t *model)
+{
+    const trv_torus_t *torus = &planner->list.network.torus;
+    double messages = model->messages;
+    for (int d = 0; d < torus->dims; d++) /* ranks along a line differ */
+        messages *= torus->lines >> d & 1 ? torus->size[d] : 1;
+    return TRV_SAMPLE_MESSAGE_WORK * messages > TRV_PROSPECT_WORK * planner->hops_max;
+}
+
 const trv_model_t *trv_prospect_model(const trv_planner_t *planner, const char *name)
 {
     const trv_candidates_t *list = &planner->list;
@@ -190,7 +199,8 @@ static int add_lines(search_t *search)
     if (!line)
         return trv_fail_memory();
     for (int i = 0; i < list->count; i++)
-        if (!list->candidate[i].by_name && list->candidate[i].model.steps > 0) {
+        if (!list->candidate[i].by_name && list->candidate[i].model.steps > 0 &&
+            !trv_prospect_is_costly(search->planner, &list->candidate[i].model)) {
             memcpy(line[lines].name, list->candidate[i].name, sizeof line->name);
             line[lines++].likely_ns = trv_planner_estimate(search->planner, &list->candidate[i].model,
                                                            search->vector_bytes);

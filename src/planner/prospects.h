@@ -18,9 +18,8 @@ typedef struct trv_prospect {
     trv_sample_t sample; /* valid if is_sampled and sample_error is 0 */
     int sample_error;    /* error of sampling: TRV_ERR_UNSUPPORTED if there is no such schedule */
     /* Set by nonuniform.c, which simulates prospects: */
-    bool costly; /* simulating it is too much work: examined after the others, or by its model only */
+    bool costly; /* simulating it is too much work: left out, unless there is no other */
     bool examined;
-    double simulated_ns; /* simulated time, or a lower bound if the simulation was stopped; 0: not simulated */
 } trv_prospect_t;
 
 typedef struct trv_prospects {
@@ -33,6 +32,12 @@ int trv_prospects_find(const trv_planner_t *planner, uint64_t vector_bytes, trv_
 
 /* Fills in prospect->sample, once. */
 int trv_prospect_sample(const trv_planner_t *planner, uint64_t vector_bytes, trv_prospect_t *prospect);
+
+/* The work of one choice, reading included, in simulations of the planner's hops_max. */
+#define TRV_PROSPECT_WORK 10
+
+/* Whether reading and simulating a schedule of this model is more work than a whole choice may take. */
+bool trv_prospect_is_costly(const trv_planner_t *planner, const trv_model_t *model);
 
 /* Whether simulating takes little work, as on some hundreds of nodes. A listed prospect that is cheap is left out only
  * if a lower bound shows that it cannot win. */

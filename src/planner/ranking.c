@@ -9,8 +9,8 @@
 #include "planner/timing.h"
 #include "simulate/simulator.h"
 
-#define CONFIRMED_MAX      4   /* best entries that are simulated again with the network's own packets … */
-#define CONFIRMED_HOPS_MAX 4e6 /* … in at most this many packet-hops together: about two seconds */
+#define CONFIRMED_MAX  4    /* best entries that are simulated as trv_simulate does, … */
+#define CONFIRMED_NEAR 1.02 /* … if they take at most this factor longer than the first */
 
 bool trv_planner_same_algorithm(const char *name, const char *other)
 {
@@ -19,10 +19,15 @@ bool trv_planner_same_algorithm(const char *name, const char *other)
 }
 
 int trv_candidate_simulate(const trv_candidate_t *candidate, const trv_simulate_options_t *network,
-                           uint64_t vector_bytes, trv_span_t progress, double cutoff_ns, trv_entry_t *entry)
+                           uint64_t vector_bytes, double hops_max, trv_span_t progress, double cutoff_ns,
+                           trv_entry_t *entry)
 {
     trv_simulation_t result;
-    int rc = trv_simulate_until(candidate->simulator, network, vector_bytes, progress, cutoff_ns, &result);
+    int rc = trv_simulate_until(candidate->simulator, network, vector_bytes, hops_max, progress, cutoff_ns, &result);
+    entry->enlarged = !rc && result.packet_bytes > network->packet_bytes;
+    entry->exact = !rc && result.packet_bytes ==
+                              trv_simulate_packets(candidate->simulator, network, vector_bytes, TRV_SIMULATE_HOPS_MAX)
+                                  .packet_bytes;
     entry->time_ns = rc ? INFINITY : result.time_ns;
     entry->hops = rc ? 0 : (double)result.simulated_hops;
     return rc;
@@ -39,19 +44,17 @@ int trv_planner_find_time(const trv_planner_t *planner, trv_candidate_t *candida
     rc = trv_candidate_prepare(&planner->list, candidate);
     if (rc)
         return rc;
-    const trv_simulate_options_t network = trv_timing_packets(candidate->simulator, &planner->network, vector_bytes,
-                                                              planner->hops_max);
-    rc = trv_timing_check_length(candidate->simulator, &network, vector_bytes);
-    if (!rc)
-        rc = trv_simulate_bound_ns(candidate->simulator, &network, vector_bytes, &bound_ns);
+    trv_simulate_options_t network = planner->network;
+    (void)trv_simulator_drop_links(candidate->simulator, &network); /* if memory is short, unused links are kept */
+    rc = trv_simulate_bound_ns(candidate->simulator, &network, vector_bytes, &bound_ns);
     if (rc || bound_ns > cutoff_ns)
         return rc;
-    entry->exact = network.packet_bytes == planner->network.packet_bytes;
-    return trv_candidate_simulate(candidate, &network, vector_bytes, planner->progress, cutoff_ns, entry);
+    return trv_candidate_simulate(candidate, &network, vector_bytes, planner->hops_max, planner->progress, cutoff_ns,
+                                  entry);
 }
 
-/* The time of a vector of one byte with this alpha: that of its steps and hops. If simulating it is too much work, the lower bound is
- * taken instead. */
+/* The time of a vector of one byte with this alpha: that of its steps and hops. If simulating it is too much work, the
+ * lower bound is taken instead. */
 static int find_empty_time(const trv_planner_t *planner, trv_candidate_t *candidate, double alpha_ns, double *empty_ns)
 {
     trv_simulate_options_t network = planner->network;
@@ -63,7 +66,7 @@ static int find_empty_time(const trv_planner_t *planner, trv_candidate_t *candid
     if (trv_simulate_hops(candidate->simulator, &network, 1) > planner->hops_max)
         return trv_simulate_bound_ns(candidate->simulator, &network, 1, empty_ns);
     trv_entry_t entry;
-    rc = trv_candidate_simulate(candidate, &network, 1, (trv_span_t){0}, INFINITY, &entry);
+    rc = trv_candidate_simulate(candidate, &network, 1, planner->hops_max, (trv_span_t){0}, INFINITY, &entry);
     *empty_ns = entry.time_ns;
     return rc;
 }
@@ -81,16 +84,16 @@ int trv_planner_make_choice(const trv_planner_t *planner, trv_candidate_t *candi
                             trv_planner_choice_t *choice)
 {
     const double step_ns = planner->network.alpha_ns;
-    double empty_ns = trv_planner_estimate(planner, &candidate->model, 0), hops_ns = 0;
-    int rc = entry->modelled ? TRV_OK : find_empty_time(planner, candidate, step_ns, &empty_ns);
-    const bool idle = !entry->modelled && candidate->properties.steps * step_ns >= empty_ns;
-    if (!rc && idle && step_ns > 0) /* ranks are idle in some steps */
+    double empty_ns, hops_ns = 0;
+    int rc = find_empty_time(planner, candidate, step_ns, &empty_ns);
+    const bool idle = !rc && candidate->properties.steps * step_ns >= empty_ns; /* ranks are, in some steps */
+    if (idle && step_ns > 0)
         rc = find_empty_time(planner, candidate, 0, &hops_ns);
     if (rc)
         return rc;
     *choice = (trv_planner_choice_t){.steps = candidate->properties.steps,
                                      .consistent = candidate->properties.consistent,
-                                     .modelled = entry->modelled};
+                                     .approximate = entry->enlarged};
     memcpy(choice->algorithm, candidate->name, sizeof choice->algorithm);
     trv_planner_split_time(choice, entry->time_ns,
                            idle ? fmax(0, empty_ns - hops_ns) : candidate->properties.steps * step_ns, empty_ns);
@@ -177,50 +180,43 @@ int trv_ranking_examine(trv_ranking_t *ranking, trv_entry_t *entry, double cutof
 
 /* ---- Confirmation ------------------------------------------------------------------------------------------------ */
 
-/* Simulates an entry with the network's own packets. Does nothing if that was done already, or would take more than
- * *hops_max packet-hops; otherwise subtracts these. The time of a modelled entry that cannot be simulated becomes
- * INFINITY. */
-static int confirm(const trv_ranking_t *ranking, trv_entry_t *entry, double *hops_max)
+/* Simulates an entry as trv_simulate does, unless that was done already. */
+static int confirm(const trv_ranking_t *ranking, trv_entry_t *entry)
 {
     const trv_planner_t *planner = ranking->planner;
     trv_candidate_t *candidate = &planner->list.candidate[entry->candidate];
     trv_entry_t timed = *entry;
-    if (entry->exact || (entry->modelled && candidate->model.messages * planner->list.network.torus.ranks > *hops_max))
+    if (entry->exact)
         return TRV_OK;
     int rc = trv_candidate_prepare(&planner->list, candidate);
     if (rc)
         return rc;
-    const trv_simulate_options_t network = trv_timing_packets(candidate->simulator, &planner->network,
-                                                              ranking->vector_bytes, *hops_max);
-    if (network.packet_bytes != planner->network.packet_bytes)
-        return TRV_OK;
-    *hops_max -= trv_simulate_hops(candidate->simulator, &network, ranking->vector_bytes);
-    timed.modelled = false;
-    rc = trv_candidate_simulate(candidate, &network, ranking->vector_bytes, trv_span(planner->progress, 1, 0), INFINITY,
-                                &timed);
-    if (rc == TRV_OK || (rc == TRV_ERR_UNSUPPORTED && entry->modelled))
+    trv_simulate_options_t network = planner->network;
+    (void)trv_simulator_drop_links(candidate->simulator, &network);
+    rc = trv_candidate_simulate(candidate, &network, ranking->vector_bytes, TRV_SIMULATE_HOPS_MAX,
+                                trv_span(planner->progress, 1, 0), INFINITY, &timed);
+    if (rc == TRV_OK)
         *entry = timed;
-    return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+    return rc;
 }
 
 /* Until the best entries are confirmed: confirms the first that is not, and inserts it again, because it may have
  * become slower than others. */
 int trv_ranking_confirm(trv_ranking_t *ranking)
 {
-    double hops_max = CONFIRMED_HOPS_MAX;
     int rc = TRV_OK;
-    for (int i = 0; i < CONFIRMED_MAX && i < ranking->timed && !rc;) {
+    for (int i = 0; i < CONFIRMED_MAX && i < ranking->timed &&
+                    ranking->best[i].time_ns <= CONFIRMED_NEAR * ranking->best[0].time_ns && !rc;) {
         trv_entry_t entry = ranking->best[i];
         if (entry.confirmed) {
             i++;
             continue;
         }
-        rc = confirm(ranking, &entry, &hops_max);
+        rc = confirm(ranking, &entry);
         entry.confirmed = true;
         ranking->timed--;
         memmove(ranking->best + i, ranking->best + i + 1, (size_t)(ranking->timed - i) * sizeof entry);
-        if (isfinite(entry.time_ns))
-            trv_ranking_insert(ranking, &entry);
+        trv_ranking_insert(ranking, &entry);
         i = 0;
     }
     return rc;

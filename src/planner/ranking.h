@@ -27,8 +27,8 @@ typedef struct trv_entry {
     bool always;
     double estimate_ns, time_ns;
     double hops;    /* packet-hops that were simulated, until the simulation ended or was stopped */
-    bool modelled;  /* the time is the model's estimate */
-    bool exact;     /* it was simulated with the network's own packets */
+    bool enlarged;  /* it was simulated with enlarged packets */
+    bool exact;     /* it was simulated with the packets of trv_simulate */
     bool confirmed; /* trv_ranking_confirm has examined it */
     int steps;
 } trv_entry_t;
@@ -61,7 +61,8 @@ double trv_planner_estimate(const trv_planner_t *planner, const trv_model_t *mod
 /* Simulates the candidate, whose simulator must exist, on a network and fills in the entry's time and hops. The time is
  * INFINITY if it exceeds `cutoff_ns`. */
 int trv_candidate_simulate(const trv_candidate_t *candidate, const trv_simulate_options_t *network,
-                           uint64_t vector_bytes, trv_span_t progress, double cutoff_ns, trv_entry_t *entry);
+                           uint64_t vector_bytes, double hops_max, trv_span_t progress, double cutoff_ns,
+                           trv_entry_t *entry);
 
 /* The same on the planner's network, without a simulation if a lower bound shows that the time exceeds `cutoff_ns`.
  * Creates the simulator if it does not exist. */
@@ -100,8 +101,7 @@ double trv_ranking_cutoff_ns(const trv_ranking_t *ranking);
 /* Inserts an entry that has a time into `best`. */
 void trv_ranking_insert(trv_ranking_t *ranking, const trv_entry_t *entry);
 
-/* Times the best entries with the network's own packets, if they were timed with larger ones or by the model and that
- * is not too much work, and inserts them anew. */
+/* Times the best entries with the packets of trv_simulate, if they were timed with larger ones, and inserts them anew. */
 int trv_ranking_confirm(trv_ranking_t *ranking);
 
 /* Times an entry and inserts it. An entry that cannot be simulated, because its messages are too long or pass a cut

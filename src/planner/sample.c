@@ -61,8 +61,8 @@ static void fill_sample(const trv_planner_t *planner, const char *name, uint64_t
         classes *= trv_schedule_period(schedule, d);
     /* If the schedule uses slow links, all ranks must be simulated. Cut links do not matter: no message passes them. */
     const double ranks = trv_sample_uses_slow(&planner->list.network, name) ? torus->ranks : classes;
-    sample->hops = fmax(ranks * traffic->hops[1] / SAMPLED,
-                        fmin(ranks * traffic->hops[0] / SAMPLED, planner->hops_max));
+    sample->hops = fmax(ranks * traffic->message_hops / SAMPLED,
+                        fmin(ranks * traffic->packet_hops / SAMPLED, planner->hops_max));
     sample->messages = classes * traffic->messages / SAMPLED;
     sample->reading = MESSAGE_WORK * sample->messages;
     sample->simulating = sample->hops + MESSAGE_WORK * ranks * traffic->messages / SAMPLED;

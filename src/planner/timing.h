@@ -1,6 +1,6 @@
 /*
  * The simulation that determines the times of choices. The links, which may be slow or cut, have one queue each;
- * nothing else makes ranks differ. Packets are enlarged if there would be too many of them.
+ * nothing else makes ranks differ.
  */
 #ifndef TRIVANCE_PLANNER_TIMING_H
 #define TRIVANCE_PLANNER_TIMING_H
@@ -21,15 +21,6 @@ double trv_timing_payload_bps(const trv_simulate_options_t *network, double mess
 /* Whether the network has lines, slow or cut links, which make ranks differ. */
 bool trv_timing_is_nonuniform(const trv_torus_t *torus, const trv_simulate_options_t *network);
 
-/* The network for a simulation of this size: with larger and fewer packets if there would be more than hops_max
- * packet-hops. Messages have many packets in that case, so the time hardly changes. */
-trv_simulate_options_t trv_timing_packets(const trv_simulator_t *simulator, const trv_simulate_options_t *network,
-                                          uint64_t vector_bytes, double hops_max);
-
-/* TRV_ERR_UNSUPPORTED if the vector is so long that its packets on that network would take minutes to simulate. */
-int trv_timing_check_length(const trv_simulator_t *simulator, const trv_simulate_options_t *network,
-                            uint64_t vector_bytes);
-
 /* The messages of ranks in a step: for each port of the torus the bytes times the links of that direction that they
  * pass, and the hops of the farthest message. */
 typedef struct trv_timing_step {
@@ -37,10 +28,10 @@ typedef struct trv_timing_step {
     int hops_max;
 } trv_timing_step_t;
 
-/* The messages of ranks: their number, packet-hops with packets of the network's size and of 1 MiB, and the bytes of
- * the busiest port of one rank. The messages of some ranks give an estimate of the work of a simulation. */
+/* The messages of ranks: their number, the links that they and their packets pass, and the bytes of the busiest port of
+ * one rank. The messages of some ranks give an estimate of the work of a simulation. */
 typedef struct trv_timing_traffic {
-    double messages, hops[2], port_bytes;
+    double messages, message_hops, packet_hops, port_bytes;
     trv_timing_step_t *step; /* or NULL */
 } trv_timing_traffic_t;
 /* Adds the messages of one rank. */

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -88,12 +89,12 @@ static int count_messages(const trv_ranking_t *ranking, const char *name, double
     return rc;
 }
 
-/* Times a candidate, by a simulation or, if it has too many messages, by the estimate; without one (NAN) it is then
- * left out, unless there is no other candidate yet. `messages`: their number, or 0 if it is not known. */
-static int examine(trv_ranking_t *ranking, int candidate, double messages, double estimate_ns)
+/* Times a candidate. If it has too many messages it is left out, unless there is no other yet. *messages is the number
+ * to simulate; at the beginning, that of all ranks, or 0 if it is not known. */
+static int examine(trv_ranking_t *ranking, int candidate, double *messages)
 {
     trv_planner_t *planner = ranking->planner;
-    trv_entry_t entry = {.candidate = candidate, .estimate_ns = estimate_ns};
+    trv_entry_t entry = {.candidate = candidate};
     bool allowed;
     if (is_timed(ranking, candidate))
         return TRV_OK;
@@ -105,43 +106,36 @@ static int examine(trv_ranking_t *ranking, int candidate, double messages, doubl
     const double steps_ns = planner->list.candidate[candidate].properties.steps * planner->network.alpha_ns;
     if (steps_ns > trv_ranking_cutoff_ns(ranking))
         return TRV_OK;
-    if (messages <= 0)
-        rc = count_messages(ranking, planner->list.candidate[candidate].name, &messages);
+    if (*messages <= 0)
+        rc = count_messages(ranking, planner->list.candidate[candidate].name, messages);
     if (rc)
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
     if (planner->list.network.slow_links == 0) /* then the ranks that are equal by symmetry are simulated as one */
-        messages *= (double)planner->list.candidate[candidate].properties.distinct_ranks /
-                    planner->list.network.torus.ranks;
-    if (messages <= TRV_TREE_MESSAGES_MAX || (isnan(estimate_ns) && ranking->timed == 0))
-        return trv_ranking_examine(ranking, &entry, trv_ranking_cutoff_ns(ranking));
-    if (isnan(estimate_ns) || estimate_ns > trv_ranking_cutoff_ns(ranking))
-        return TRV_OK;
-    rc = trv_candidate_properties(&planner->list, &planner->list.candidate[candidate]);
-    entry.time_ns = estimate_ns;
-    entry.modelled = true;
-    entry.steps = planner->list.candidate[candidate].properties.steps;
-    if (!rc)
-        trv_ranking_insert(ranking, &entry);
-    return rc;
+        *messages *= (double)planner->list.candidate[candidate].properties.distinct_ranks /
+                     planner->list.network.torus.ranks;
+    return *messages <= TRV_TREE_MESSAGES_MAX || ranking->timed == 0
+               ? trv_ranking_examine(ranking, &entry, trv_ranking_cutoff_ns(ranking))
+               : TRV_OK;
 }
 
-static int examine_name(trv_ranking_t *ranking, const char *name, double messages, double estimate_ns)
+static int examine_name(trv_ranking_t *ranking, const char *name)
 {
     const int candidate = find_or_add(&ranking->planner->list, name);
-    return candidate < 0 ? candidate : examine(ranking, candidate, messages, estimate_ns);
+    double messages = 0;
+    return candidate < 0 ? candidate : examine(ranking, candidate, &messages);
 }
 
 /* ---- Scatter and allgather --------------------------------------------------------------------------------------- */
 
-/* The fastest tree for the scatter or gather, and its time. */
-static int best_tree(const trv_ranking_t *ranking, const char **best, double *best_ns)
+/* The fastest tree for the scatter or gather. */
+static int best_tree(const trv_ranking_t *ranking, const char **best)
 {
     static const char *const forwarded[] = {"star-tree", "trivance-tree", "binomial", NULL};
     static const char *const one_hop[] = {"neighbour", "balanced-paths", NULL};
     const trv_planner_t *planner = ranking->planner;
     const char *const *tree = planner->list.network.no_forwarding ? one_hop : forwarded;
+    double best_ns = INFINITY;
     int rc = TRV_OK;
-    *best_ns = INFINITY;
     for (int i = 0; tree[i] && !rc; i++) {
         trv_schedule_t *schedule;
         double time_ns;
@@ -152,8 +146,8 @@ static int best_tree(const trv_ranking_t *ranking, const char **best, double *be
             rc = trv_timing_find(schedule, &planner->network, ranking->vector_bytes, &time_ns);
             trv_schedule_destroy(schedule);
         }
-        if (!rc && time_ns < *best_ns) {
-            *best_ns = time_ns;
+        if (!rc && time_ns < best_ns) {
+            best_ns = time_ns;
             *best = tree[i];
         }
         rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
@@ -166,8 +160,7 @@ static int examine_parts(trv_ranking_t *ranking)
     trv_planner_t *planner = ranking->planner;
     trv_planner_choice_t part[PARTS_MAX];
     const char *tree = NULL;
-    double tree_ns;
-    int rc = planner->parts ? best_tree(ranking, &tree, &tree_ns) : TRV_OK;
+    int rc = planner->parts ? best_tree(ranking, &tree) : TRV_OK;
     if (rc || !tree)
         return rc;
     const int parts = trv_planner_rank(planner->parts, ranking->vector_bytes, PARTS_MAX, part);
@@ -175,12 +168,18 @@ static int examine_parts(trv_ranking_t *ranking)
         char name[2 * TRV_ALGORITHM_NAME_MAX];
         const int length = snprintf(name, sizeof name, "scatter-allgather:%s+%s", tree, part[i].algorithm);
         if (length < TRV_ALGORITHM_NAME_MAX)
-            rc = examine_name(ranking, name, 0, tree_ns + part[i].time_ns);
+            rc = examine_name(ranking, name);
     }
     return rc ? rc : parts == TRV_ERR_UNSUPPORTED ? TRV_OK : parts < 0 ? parts : TRV_OK;
 }
 
 /* ---- Candidates with a model ------------------------------------------------------------------------------------- */
+
+static int by_estimate(const void *a, const void *b)
+{
+    const trv_entry_t *x = a, *y = b;
+    return x->estimate_ns != y->estimate_ns ? (x->estimate_ns < y->estimate_ns ? -1 : 1) : x->candidate - y->candidate;
+}
 
 /* Examines the candidates that are best by their models. */
 static int examine_modelled(trv_ranking_t *ranking, int listed)
@@ -190,26 +189,23 @@ static int examine_modelled(trv_ranking_t *ranking, int listed)
     const int count_max = planner->list.network.no_forwarding   ? ONE_HOP
                           : planner->list.has_message_overheads ? MODELLED_OVERHEADS
                                                                 : MODELLED;
-    int best[ONE_HOP + 1], count = 0, rc = TRV_OK;
-    double estimate_ns[ONE_HOP + 1], work = 0;
-    for (int i = 0; i < listed; i++) {
-        if (candidate[i].by_name || candidate[i].model.steps <= 0)
-            continue;
-        const double added_ns = trv_planner_estimate(planner, &candidate[i].model, ranking->vector_bytes);
-        int at = count;
-        for (; at > 0 && added_ns < estimate_ns[at - 1]; at--) {
-            best[at] = best[at - 1];
-            estimate_ns[at] = estimate_ns[at - 1];
-        }
-        best[at] = i;
-        estimate_ns[at] = added_ns;
-        count += count < count_max;
-    }
-    for (int i = 0; i < count && !rc && work < MODELLED_WORK; i++) {
-        const double messages = candidate[best[i]].model.messages * planner->list.network.torus.ranks;
-        if (i >= MODELLED_OVERHEADS && ranking->timed > 0 && estimate_ns[i] > NEAR_FACTOR * ranking->best[0].time_ns)
+    int count = 0, examined = 0, rc = TRV_OK;
+    double work = 0;
+    for (int i = 0; i < listed; i++)
+        if (!candidate[i].by_name && candidate[i].model.steps > 0 &&
+            candidate[i].model.messages <= TRV_TREE_MESSAGES_MAX)
+            ranking->entry[count++] = (trv_entry_t){.candidate = i,
+                                                    .estimate_ns = trv_planner_estimate(planner, &candidate[i].model,
+                                                                                        ranking->vector_bytes)};
+    qsort(ranking->entry, (size_t)count, sizeof *ranking->entry, by_estimate);
+    for (int i = 0; i < count && examined < count_max && work < MODELLED_WORK && !rc; i++) {
+        const trv_entry_t *entry = &ranking->entry[i];
+        double messages = planner->list.candidate[entry->candidate].model.messages * planner->list.network.torus.ranks;
+        if (examined >= MODELLED_OVERHEADS && ranking->timed > 0 &&
+            entry->estimate_ns > NEAR_FACTOR * ranking->best[0].time_ns)
             break;
-        rc = examine(ranking, best[i], messages, estimate_ns[i]);
+        rc = examine(ranking, entry->candidate, &messages);
+        examined += messages <= TRV_TREE_MESSAGES_MAX;
         work += messages <= TRV_TREE_MESSAGES_MAX ? messages : 0;
     }
     return rc;
@@ -233,9 +229,11 @@ int trv_tree_rank(trv_ranking_t *ranking)
     const int listed = list->count;
     int rc = TRV_OK;
     drop_simulators(list);
-    for (int i = 0; i < listed && !rc; i++)
+    for (int i = 0; i < listed && !rc; i++) {
+        double messages = 0;
         if (!list->candidate[i].by_name && list->candidate[i].model.steps <= 0)
-            rc = examine(ranking, i, 0, NAN);
+            rc = examine(ranking, i, &messages);
+    }
     if (!rc && has_parts(ranking->planner))
         rc = examine_parts(ranking);
     if (!rc)

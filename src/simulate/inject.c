@@ -160,6 +160,12 @@ static int check_route(const trv_packets_t *net, int node, const trv_legs_t *leg
     return TRV_OK;
 }
 
+/* The flits of the last packet of a message, if packets are not enlarged. */
+static uint32_t own_last_flits(const trv_packets_t *net, uint64_t bytes)
+{
+    return (uint32_t)(((bytes - 1) % net->own_packet_bytes + TRV_FLIT_BYTES) / TRV_FLIT_BYTES);
+}
+
 static void message_fill(const trv_packets_t *net, message_t *m, const trv_legs_t *legs, uint64_t bytes,
                          int64_t slowest)
 {
@@ -167,7 +173,10 @@ static void message_fill(const trv_packets_t *net, message_t *m, const trv_legs_
     m->packets = (uint32_t)((bytes + packet - 1) / packet);
     m->last_bytes = (uint32_t)(bytes - (m->packets - 1) * packet);
     m->last_flits = (m->last_bytes + TRV_FLIT_BYTES - 1) / TRV_FLIT_BYTES;
-    m->tail = net->options.delivery == TRV_DELIVERY_TAIL ? m->last_flits * slowest : 0;
+    m->tail = net->options.delivery == TRV_DELIVERY_TAIL ? m->last_flits * slowest
+              : packet == net->own_packet_bytes          ? 0
+                                                         : (m->last_flits - own_last_flits(net, bytes)) *
+                                                      (slowest > net->injection_flit ? slowest : net->injection_flit);
     m->legs = (uint32_t)legs->count;
     memcpy(m->leg, legs->leg, (size_t)legs->count * sizeof legs->leg[0]);
     m->info = legs->leg[0].hops;

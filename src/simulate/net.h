@@ -97,6 +97,7 @@ struct trv_packets {
     uint32_t links;   /* nodes << shift */
     bool dateline, tracked, trains, finite, slow;
     uint32_t packet_flits;
+    uint32_t own_packet_bytes; /* see trv_packets_enlarged_from */
     /* All in fs: flit on a link; hop without that flit; full packet on a link; from interface to router; from router to
      * node; flit of an interface; interval between packets at injection; return of a credit. */
     int64_t flit, hop, full, entry_delay, exit_delay, nic_flit, gap, credit_delay;

@@ -82,6 +82,9 @@ static inline uint32_t trv_packet_flits(const trv_simulate_options_t *options)
 int trv_packets_create(trv_packets_t **net, const trv_torus_t *torus, const trv_simulate_options_t *options,
                        const trv_driver_t *driver);
 void trv_packets_destroy(trv_packets_t *net);
+/* The packets of the options are enlarged ones, each instead of several of `packet_bytes`. Under TRV_DELIVERY_HEAD a
+ * message then arrives as early as if it had been sent in these. */
+void trv_packets_enlarged_from(trv_packets_t *net, uint32_t packet_bytes);
 void trv_packets_watch(trv_packets_t *net, const trv_watch_t *watch);
 
 /* The present simulated time, in fs. */

@@ -154,6 +154,7 @@ int trv_packets_create(trv_packets_t **created, const trv_torus_t *torus, const 
         return trv_fail_memory();
     net->torus = *torus;
     net->options = *options;
+    net->own_packet_bytes = options->packet_bytes;
     net->driver = *driver;
     net->report_at = UINT64_MAX;
     net->cutoff = TRV_NEVER;
@@ -165,6 +166,8 @@ int trv_packets_create(trv_packets_t **created, const trv_torus_t *torus, const 
         *created = net;
     return rc;
 }
+
+void trv_packets_enlarged_from(trv_packets_t *net, uint32_t packet_bytes) { net->own_packet_bytes = packet_bytes; }
 
 void trv_packets_destroy(trv_packets_t *net)
 {

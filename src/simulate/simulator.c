@@ -66,6 +66,8 @@ static int read_send(reading_t *reading, int rank, int stream, const trv_message
     memcpy(&s->leg[s->legs], legs.leg, (size_t)legs.count * sizeof *s->leg);
     s->legs += (size_t)legs.count;
     const int hops = trv_legs_length(&legs);
+    s->message_hops += hops;
+    s->byte_hops += (double)hops * (double)s->send[s->sends - 1].shares / (double)s->shares;
     if (hops > s->farthest.hops) {
         s->farthest.from = rank;
         s->farthest.to = message->peer;
@@ -167,18 +169,6 @@ int trv_simulator_create(trv_simulator_t **created, const trv_schedule_t *schedu
     else
         *created = s;
     return rc;
-}
-
-double trv_simulator_hops(const trv_simulator_t *simulator, uint32_t packet_bytes, uint64_t vector_bytes)
-{
-    double hops = 0;
-    for (size_t i = 0; i < simulator->sends; i++) {
-        const send_t *send = &simulator->send[i];
-        const uint64_t bytes = trv_share_bytes(send->shares, simulator->shares, vector_bytes);
-        for (int l = 0; l < send->legs; l++)
-            hops += (double)((bytes - 1) / packet_bytes + 1) * simulator->leg[send->first_leg + (uint32_t)l].hops;
-    }
-    return hops;
 }
 
 void trv_simulator_destroy(trv_simulator_t *simulator)

@@ -42,6 +42,7 @@ struct trv_simulator {
     send_t *send;
     trv_leg_t *leg;
     size_t sends, legs;
+    double message_hops, byte_hops; /* of the fold: links that messages pass; the same times their part of the vector */
     struct {
         int from, to, hops;
     } farthest; /* the message that crosses the most links */
@@ -50,10 +51,8 @@ struct trv_simulator {
 /* The rank of the fold that represents a rank of the torus. */
 int trv_simulator_class(const trv_simulator_t *simulator, int rank);
 
-/* The work of simulating the fold: the sum over all packets of the links that each passes. */
-double trv_simulator_hops(const trv_simulator_t *simulator, uint32_t packet_bytes, uint64_t vector_bytes);
-
-/* The same for trv_simulate with these options, which runs on the fold if they permit it, otherwise on the torus. */
+/* The work of a simulation with these options, on the fold if they permit it, otherwise on the torus: at most the sum
+ * over all packets of the links that each passes. */
 double trv_simulate_hops(const trv_simulator_t *simulator, const trv_simulate_options_t *options,
                          uint64_t vector_bytes);
 
@@ -75,9 +74,13 @@ trv_network_t trv_simulate_network(const trv_torus_t *torus, const trv_simulate_
 int trv_simulator_drop_links(const trv_simulator_t *simulator, trv_simulate_options_t *options);
 
 /* As trv_simulate, for options from which trv_simulator_drop_links has removed unused links. options->progress is
- * ignored; progress is reported to `progress`. A run is stopped at `cutoff_ns`, unless that is 0; its time is then
- * INFINITY. */
+ * ignored; progress is reported to `progress`. Packets are enlarged beyond `hops_max` packet-hops. A run is stopped at
+ * `cutoff_ns`, unless that is 0; its time is then INFINITY. */
 int trv_simulate_until(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
-                       trv_span_t progress, double cutoff_ns, trv_simulation_t *result);
+                       double hops_max, trv_span_t progress, double cutoff_ns, trv_simulation_t *result);
+
+/* The network with the packets of such a run. */
+trv_simulate_options_t trv_simulate_packets(const trv_simulator_t *simulator, const trv_simulate_options_t *options,
+                                            uint64_t vector_bytes, double hops_max);
 
 #endif

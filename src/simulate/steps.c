@@ -34,12 +34,15 @@ typedef struct transit { /* a message in flight */
 } transit_t;
 #define NO_TRANSIT UINT32_MAX
 
+#define PACKET_BYTES_MAX (1u << 30) /* of enlarged packets */
+
 typedef struct run {
     const trv_simulator_t *simulator;
     const trv_simulate_options_t *options;
     trv_watch_t watch;
     const trv_torus_t *torus; /* the torus that is simulated: the schedule's or its fold */
     uint64_t vector_bytes;
+    uint32_t own_packet_bytes; /* those of the options may be enlarged */
     trv_packets_t *net;
     int64_t alpha, overhead, part_overhead;
     walker_t *walker;     /* rank * streams + stream */
@@ -281,9 +284,6 @@ static int on_arrived(void *context, uint32_t index)
 static int run_prepare(run_t *run)
 {
     const trv_simulate_options_t *o = run->options;
-    const int rc = trv_simulate_check(o, &run->simulator->torus);
-    if (rc)
-        return rc;
     if (run->vector_bytes > (uint64_t)1 << 50)
         return trv_fail(TRV_ERR_ARGUMENT, "the vector has %llu bytes; the maximum is 2^50",
                         (unsigned long long)run->vector_bytes);
@@ -319,6 +319,7 @@ static int run_start(run_t *run)
         rc = trv_packets_create(&run->net, run->torus, run->options, &driver);
     if (rc)
         return rc;
+    trv_packets_enlarged_from(run->net, run->own_packet_bytes);
     trv_packets_watch(run->net, &run->watch);
     run->walker = calloc(walkers, sizeof *run->walker);
     run->arrived = calloc(walkers * (size_t)s->steps + 1, sizeof *run->arrived);
@@ -364,8 +365,34 @@ static int unfold(const run_t *run, trv_simulation_t *result)
 
 double trv_simulate_hops(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes)
 {
-    double hops = trv_simulator_hops(simulator, options->packet_bytes, vector_bytes);
+    const double hops = simulator->message_hops + simulator->byte_hops * (double)vector_bytes / options->packet_bytes;
     return may_fold(options) ? hops : hops * (simulator->torus.ranks / simulator->fold.ranks);
+}
+
+/* Larger packets may waste a smaller part of their last flit. To keep the payload rate, packets are made to fill their
+ * flits, and links are slowed down by the part that was wasted. */
+static void fill_flits(trv_simulate_options_t *network)
+{
+    const double filled = trv_packet_flits(network) * TRV_FLIT_BYTES, used = network->packet_bytes / filled;
+    network->bandwidth_bps *= used;
+    network->nic_bandwidth_bps *= used;
+    network->injection_bps *= used;
+    network->packet_bytes = (uint32_t)filled;
+}
+
+trv_simulate_options_t trv_simulate_packets(const trv_simulator_t *simulator, const trv_simulate_options_t *options,
+                                            uint64_t vector_bytes, double hops_max)
+{
+    trv_simulate_options_t larger = *options;
+    if (options->full || options->observer || options->link_loads || options->buffer_bytes > 0)
+        return larger;
+    const double copies = may_fold(options) ? 1 : simulator->torus.ranks / simulator->fold.ranks;
+    const double byte_hops = copies * simulator->byte_hops * (double)vector_bytes;
+    if (byte_hops / larger.packet_bytes > hops_max)
+        fill_flits(&larger);
+    while (byte_hops / larger.packet_bytes > hops_max && larger.packet_bytes <= PACKET_BYTES_MAX / 2)
+        larger.packet_bytes *= 2;
+    return larger;
 }
 
 int trv_simulate(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
@@ -381,14 +408,16 @@ int trv_simulate(const trv_simulator_t *simulator, const trv_simulate_options_t 
     if (rc)
         return rc;
     const trv_span_t all = {options->progress, options->progress_context, 0, 1};
-    return trv_simulate_until(simulator, &without_links, vector_bytes, all, 0, result);
+    return trv_simulate_until(simulator, &without_links, vector_bytes, TRV_SIMULATE_HOPS_MAX, all, 0, result);
 }
 
 int trv_simulate_until(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
-                       trv_span_t progress, double cutoff_ns, trv_simulation_t *result)
+                       double hops_max, trv_span_t progress, double cutoff_ns, trv_simulation_t *result)
 {
+    const trv_simulate_options_t larger = trv_simulate_packets(simulator, options, vector_bytes, hops_max);
     run_t run = {.simulator = simulator,
-                 .options = options,
+                 .options = &larger,
+                 .own_packet_bytes = options->packet_bytes,
                  .watch = {progress, 1, cutoff_ns},
                  .vector_bytes = vector_bytes,
                  .transit_free = NO_TRANSIT,
@@ -396,17 +425,20 @@ int trv_simulate_until(const trv_simulator_t *simulator, const trv_simulate_opti
     memset(result, 0, sizeof *result);
     if (may_fold(options))
         run.torus = &simulator->fold;
-    int rc = run_prepare(&run);
+    int rc = trv_simulate_check(options, &simulator->torus);
+    if (!rc)
+        rc = run_prepare(&run);
     if (!rc)
         rc = trv_simulator_check_forwarding(simulator, options);
     if (!rc && progress.callback)
-        run.watch.hops = fmax(1, trv_simulate_hops(simulator, options, vector_bytes));
+        run.watch.hops = fmax(1, trv_simulate_hops(simulator, &larger, vector_bytes));
     if (!rc)
         rc = run_start(&run);
     if (!rc) {
         result->time_fs = (uint64_t)run.end;
         result->time_ns = trv_packets_stopped(run.net) && !is_done(&run) ? INFINITY : (double)run.end / 1e6;
         result->simulated_ranks = run.torus->ranks;
+        result->packet_bytes = larger.packet_bytes;
         rc = trv_packets_results(run.net, result);
     }
     if (!rc)

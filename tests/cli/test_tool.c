@@ -143,11 +143,12 @@ static void test_keys(void **state)
                 "trivance-search.1");
     expect_keys("search 4x4,7x7 --format=json",
                 "torus,steps,factors,hops,diameter,step_hops,step_loads,subgroups,chain", "trivance-search.1");
-    expect_keys("plan 3x3 --why --format=json",
-                "torus,collective,bytes,algorithm,steps,consistent,chosen,time_ns,modelled,alpha_part_ns,hops_part_ns,"
-                "transmission_part_ns,wins_alpha,alpha_ns,wins_bandwidth,bandwidth_bps,wins_link_latency,"
-                "link_latency_ns",
-                "trivance-plan.1");
+    expect_keys(
+        "plan 3x3 --why --format=json",
+        "torus,collective,bytes,algorithm,steps,consistent,chosen,time_ns,approximate,alpha_part_ns,hops_part_ns,"
+        "transmission_part_ns,wins_alpha,alpha_ns,wins_bandwidth,bandwidth_bps,wins_link_latency,"
+        "link_latency_ns",
+        "trivance-plan.1");
     expect_range_keys();
     expect_keys("info --format=json", "kind,name,value,default,allowed,example,meaning,fault", "trivance-info.1");
     expect_keys("cost 9 3x3 --format=json",
@@ -158,11 +159,12 @@ static void test_keys(void **state)
                 "torus,collective,algorithm,chosen_for,steps,messages,lambda,delta,theta,paper_lambda,paper_delta,"
                 "paper_theta,paper_theta_limit,bytes,time_ns,best,limit_ns,limit_from,limit_ratio,reference_ns",
                 "trivance-cost.1");
-    expect_keys("plan 3x3 --why --limit --format=json",
-                "torus,collective,bytes,algorithm,steps,consistent,chosen,time_ns,modelled,alpha_part_ns,hops_part_ns,"
-                "transmission_part_ns,wins_alpha,alpha_ns,wins_bandwidth,bandwidth_bps,wins_link_latency,"
-                "link_latency_ns,limit_ns,limit_from,limit_ratio,reference_ns",
-                "trivance-plan.1");
+    expect_keys(
+        "plan 3x3 --why --limit --format=json",
+        "torus,collective,bytes,algorithm,steps,consistent,chosen,time_ns,approximate,alpha_part_ns,hops_part_ns,"
+        "transmission_part_ns,wins_alpha,alpha_ns,wins_bandwidth,bandwidth_bps,wins_link_latency,"
+        "link_latency_ns,limit_ns,limit_from,limit_ratio,reference_ns",
+        "trivance-plan.1");
     expect_keys("simulate 9 3x3 -b 8 --compare --format=json",
                 "torus,collective,algorithm,chosen_for,model,delivery,bandwidth_bps,nic_bandwidth_bps,alpha_ns,"
                 "link_latency_ns,host_latency_ns,router_in_ns,router_out_ns,packet,bytes,time_ns,"

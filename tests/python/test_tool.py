@@ -92,7 +92,7 @@ def ask_plan(q, tool):
     chosen, choice = next(row for row in rows if row["chosen"]), network.plan(q.size, q.collective)
     assert (choice.name, choice.steps, choice.consistent) == (chosen["algorithm"], chosen["steps"], chosen["consistent"])
     assert same(choice.time * 1e9, chosen["time_ns"]) and same(choice.hops * 1e9, chosen["hops_part_ns"])
-    assert same(choice.alpha * 1e9, chosen["alpha_part_ns"]) and choice.modelled == chosen["modelled"]
+    assert same(choice.alpha * 1e9, chosen["alpha_part_ns"]) and choice.approximate == chosen["approximate"]
     planner = tv.Planner(network, q.collective)
     assert planner.rank(q.size, 3)[0].name == planner.best(q.size).name == choice.name
     assert same(planner.time(q.size, choice.name).time, choice.time)

@@ -203,7 +203,7 @@ static int plan_measure(const options_t *options, cli_shown_t *shown)
         rc = trv_parse_int(options->stream, "--stream", 0, trv_schedule_streams(shown->schedule) - 1, &shown->stream);
     if (rc)
         return rc;
-    if (cli_check_routes(shown->schedule, shown->network) == TRV_ERR_UNSUPPORTED)
+    if (isnan(shown->time.ns) && cli_check_routes(shown->schedule, shown->network) == TRV_ERR_UNSUPPORTED)
         cli_warn(shown->command, "%s; the schedule is shown nevertheless", trv_last_error());
     cli_progress_t progress;
     trv_span_t all = cli_progress_begin(&progress, "measuring", 1);
@@ -281,7 +281,7 @@ static int plan_also(options_t *options, cli_shown_t *shown)
     trv_planner_destroy(planner);
     if (rc < 0)
         return rc;
-    shown->time = (cli_time_t){.ns = best.time_ns, .modelled = best.modelled};
+    shown->time = (cli_time_t){.ns = best.time_ns, .approximate = best.approximate};
     const int own = cli_also_find(&options->also, best.algorithm);
     if (own < 0)
         return trv_schedule_create_on(&shown->schedule, &on, best.algorithm, options->collective, options->root);

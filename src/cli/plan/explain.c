@@ -12,6 +12,7 @@
 #include <trivance/compare.h>
 
 #include "base/number.h"
+#include "cli/shared/choose.h"
 #include "cli/shared/lower_bound.h"
 #include "cli/shared/output.h"
 #include "cli/shared/tool.h"
@@ -229,7 +230,8 @@ static void add_time(cli_table_t *table, double time_ns, const trv_time_unit_t *
 static void add_total_time(cli_table_t *table, const trv_planner_choice_t *choice, const trv_time_unit_t *unit)
 {
     char text[TRV_TIME_TEXT_MAX], marked[TRV_TIME_TEXT_MAX + 1];
-    snprintf(marked, sizeof marked, "%s%s", choice->modelled ? "~" : "", trv_format_time(choice->time_ns, unit, text));
+    snprintf(marked, sizeof marked, "%s%s", choice->approximate ? "~" : "",
+             trv_format_time(choice->time_ns, unit, text));
     cli_cell_text(table, marked);
 }
 
@@ -257,7 +259,7 @@ static int print_text(const cli_explanation_t *analysis, FILE *out)
     const trv_planner_choice_t *best = &analysis->row[0].choice;
     const trv_time_unit_t *unit = trv_time_unit(best->time_ns);
     char text[TRV_TIME_TEXT_MAX];
-    bool modelled = false;
+    bool approximate = false;
     cli_table_t table;
     cli_plan_query_header(analysis->query, out);
     print_links(analysis, out);
@@ -268,7 +270,7 @@ static int print_text(const cli_explanation_t *analysis, FILE *out)
         cli_cell_text(&table, choice->algorithm);
         cli_cell_int(&table, choice->steps);
         add_total_time(&table, choice, unit);
-        modelled = modelled || choice->modelled;
+        approximate = approximate || choice->approximate;
         add_time(&table, choice->alpha_ns, unit);
         add_time(&table, choice->hops_ns, unit);
         add_time(&table, choice->transmission_ns, unit);
@@ -278,9 +280,8 @@ static int print_text(const cli_explanation_t *analysis, FILE *out)
         cli_row_end(&table);
     }
     int rc = cli_table_end(&table);
-    if (modelled)
-        fprintf(out, "~: by the algorithm's model, because a simulation of %d ranks without symmetry takes too long\n",
-                analysis->query->torus.ranks);
+    if (approximate)
+        fprintf(out, "~: %s\n", CLI_APPROXIMATE);
     if (analysis->rows > 1)
         fputc('\n', out);
     for (int i = 1; i < analysis->rows; i++)
@@ -313,7 +314,7 @@ static int print_rows(const cli_explanation_t *analysis, FILE *out)
                                           {"consistent", NULL, false, 0},
                                           {"chosen", NULL, false, 0},
                                           {"time_ns", NULL, true, 0},
-                                          {"modelled", NULL, false, 0},
+                                          {"approximate", NULL, false, 0},
                                           {"alpha_part_ns", NULL, true, 0},
                                           {"hops_part_ns", NULL, true, 0},
                                           {"transmission_part_ns", NULL, true, 0},
@@ -347,7 +348,7 @@ static int print_rows(const cli_explanation_t *analysis, FILE *out)
         cli_cell_bool(&table, row->choice.consistent);
         cli_cell_bool(&table, i == 0);
         cli_cell_real(&table, row->choice.time_ns, 3);
-        cli_cell_bool(&table, row->choice.modelled);
+        cli_cell_bool(&table, row->choice.approximate);
         cli_cell_real(&table, row->choice.alpha_ns, 3);
         cli_cell_real(&table, row->choice.hops_ns, 3);
         cli_cell_real(&table, row->choice.transmission_ns, 3);

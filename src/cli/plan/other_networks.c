@@ -211,10 +211,8 @@ int cli_explain_other_networks(cli_explanation_t *analysis)
         return trv_fail_memory();
     search->analysis = analysis;
     search->screened = trv_timing_is_nonuniform(&analysis->query->torus, &analysis->query->network.options);
-    for (int i = analysis->rows; i-- > 0;) {
+    for (int i = analysis->rows; i-- > 0;)
         add_rival(search, analysis->row[i].choice.algorithm);
-        search->screened = search->screened && !analysis->row[i].choice.modelled;
-    }
     int rc = find_wins(search);
     free(search);
     return rc;

@@ -118,9 +118,7 @@ static uint64_t range_middle(const range_t *range)
 static int range_measure(sizes_t *sizes, range_t *range)
 {
     range->at = range_middle(range);
-    int rc = range->choice.modelled
-                 ? choose_at(sizes, range->at, &range->choice)
-                 : trv_planner_time(sizes->planner, range->at, range->choice.algorithm, &range->choice);
+    int rc = trv_planner_time(sizes->planner, range->at, range->choice.algorithm, &range->choice);
     if (!rc && sizes->query->limit)
         rc = trv_compare_limit(&sizes->query->torus, &sizes->query->network.options, sizes->query->collective,
                                sizes->query->root, range->at, &range->limit);

@@ -55,6 +55,6 @@ int cli_choose(const cli_choice_t *choice, const trv_torus_t *torus, trv_collect
                                    : TRV_OK;
     if (rc)
         return rc;
-    *time = (cli_time_t){.ns = best.time_ns, .modelled = best.modelled};
+    *time = (cli_time_t){.ns = best.time_ns, .approximate = best.approximate};
     return trv_schedule_create_on(schedule, &on, name, collective, root);
 }

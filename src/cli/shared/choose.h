@@ -8,12 +8,14 @@
 
 #include "cli/shared/select.h"
 
-/* A schedule's time on a network: simulated, or the cost model's time for plans that were not simulated
- * (trv_planner_choice_t). */
+/* A schedule's simulated time on a network. */
 typedef struct cli_time {
     double ns; /* NAN: unknown */
-    bool modelled;
+    bool
+        approximate; /* with enlarged packets (trv_simulate): marked with ~ in tables, which CLI_APPROXIMATE explains */
 } cli_time_t;
+
+#define CLI_APPROXIMATE "simulated with larger packets, because the vector has very many; within 5 %, usually 0.01 %"
 
 /* Calls trv_planner_best with a progress bar. */
 int cli_planner_best(const trv_torus_t *torus, trv_collective_t collective, int root,

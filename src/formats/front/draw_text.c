@@ -112,14 +112,14 @@ static int draw(const drawing_t *drawing, FILE *out)
     const trv_torus_t *torus = trv_schedule_torus(drawing->schedule);
     const trv_network_t network = trv_draw_network(drawing->schedule, drawing->options);
     int active[TRV_DIMS_MAX];
-    /* Collects the messages of one rank only if those of all ranks cannot be drawn. */
-    int only = drawing->options->rank >= 0 || torus->ranks > 81 || trv_torus_active(torus, active) != 1 ? rank : -1;
+    const int dims = trv_torus_active(torus, active);
+    int only = rank;
     if (torus->ranks > 4096)
         return TRV_OK;
-    if (trv_torus_active(torus, active) > 1 && drawing->options->rank < 0)
-        only = -1; /* print_arrows selects the rank of a grid */
-    if (torus->ranks > 1024)
-        only = rank;
+    if (drawing->options->rank < 0 && dims > 1)
+        only = trv_middle_rank(torus);
+    else if (drawing->options->rank < 0 && dims == 1 && torus->ranks <= 81)
+        only = -1; /* the messages of all ranks can be drawn */
     int rc = trv_picture_create(&picture, drawing->schedule, &network, drawing->cost, only, drawing->options->stream);
     if (!rc)
         rc = print_arrows(drawing, &style, &picture, rank);
