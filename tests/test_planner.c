@@ -556,7 +556,7 @@ static void test_own_schedules(void **state)
     }
 }
 
-/* Where ranks are idle in some steps, so that steps * alpha exceeds the time of a vector of one byte, hops still count. */
+/* Ranks are idle in some steps, so that steps * alpha exceeds the time of a vector of one byte; hops still count. */
 static void test_parts_of_idle_ranks(void **state)
 {
     const trv_torus_t torus = torus_of("16x16");

@@ -1,6 +1,6 @@
 /*
- * trivance simulate --nodes: the plan for a set of nodes, and named algorithms with their ranks in the order of the plan.
- * Each schedule is embedded in the machine; the comparison takes it as a schedule of the caller.
+ * trivance simulate --nodes: the plan for a set of nodes, and named algorithms with their ranks in the order of the
+ * plan. Each schedule is embedded in the machine; the comparison takes it as a schedule of the caller.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,8 +33,8 @@ int cli_simulate_shapes(int nodes, trv_torus_t *ring, trv_torus_t *line)
 }
 
 /* Embeds the schedule of a point in the machine, along the nodes in the order of the plan. That of a named algorithm is
- * for the torus of the plan if that is a box; otherwise, or if it is not supported, for a ring of the nodes, or else for
- * a line. */
+ * for the torus of the plan if that is a box; otherwise, or if it is not supported, for a ring of the nodes, or else
+ * for a line. */
 static int embed(const cli_group_t *group, const trv_planner_node_choice_t *plan, const int *node, int root_node,
                  cli_point_t *point)
 {
