@@ -250,7 +250,7 @@ static int examine_all(examination_t *e)
             if (first)
                 e->reserved = 0;
             if (!loses)
-                rc = examine_forms(e, next, first || (costly && ranking->timed == 0));
+                rc = examine_forms(e, next, costly && ranking->timed == 0);
         }
     return rc;
 }
