@@ -77,7 +77,7 @@ typedef struct cli_outcome {
 
 /* Replaces each family of the selection by its members, for --nodes. */
 int cli_simulate_expand(cli_selection_t *selection);
-/* Sets the tori on which algorithms run on so many nodes. */
+/* Sets the ring and the line of this number of nodes. */
 int cli_simulate_shapes(int nodes, trv_torus_t *ring, trv_torus_t *line);
 /* Plans for the group's nodes, and fills in the schedules of its points. */
 int cli_simulate_nodes(cli_group_t *group, const int *node, trv_span_t span);
