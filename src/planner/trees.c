@@ -12,7 +12,8 @@
 #include "planner/constraints.h"
 #include "planner/timing.h"
 
-#define PARTS_MAX 2 /* schedules of an allgather or reduce-scatter that are tried after the best tree */
+#define PARTS_BLOCKS_MAX 1.6e7 /* blocks of all ranks in an allgather that is tried */
+#define PARTS_MAX        2     /* schedules of an allgather or reduce-scatter that are tried after the best tree */
 /* Candidates with a model that are tried: on most networks; where messages have overheads, because the models are less
  * exact there; and on a network that does not forward, where the candidates are of many algorithms. */
 #define MODELLED           2
@@ -89,7 +90,7 @@ static int count_messages(const trv_ranking_t *ranking, const char *name, double
     return rc;
 }
 
-/* Times a candidate. If it has too many messages it is left out, unless there is no other yet. *messages is the number
+/* Times a candidate. If it has too many messages it is left out, unless it has no model and no other was timed yet. *messages is the number
  * to simulate; at the beginning, that of all ranks, or 0 if it is not known. */
 static int examine(trv_ranking_t *ranking, int candidate, double *messages)
 {
@@ -113,7 +114,8 @@ static int examine(trv_ranking_t *ranking, int candidate, double *messages)
     if (planner->list.network.slow_links == 0) /* then the ranks that are equal by symmetry are simulated as one */
         *messages *= (double)planner->list.candidate[candidate].properties.distinct_ranks /
                      planner->list.network.torus.ranks;
-    return *messages <= TRV_TREE_MESSAGES_MAX || ranking->timed == 0
+    const bool has_model = planner->list.candidate[candidate].model.steps > 0;
+    return *messages <= TRV_TREE_MESSAGES_MAX || (!has_model && ranking->timed == 0)
                ? trv_ranking_examine(ranking, &entry, trv_ranking_cutoff_ns(ranking))
                : TRV_OK;
 }
@@ -159,8 +161,9 @@ static int examine_parts(trv_ranking_t *ranking)
 {
     trv_planner_t *planner = ranking->planner;
     trv_planner_choice_t part[PARTS_MAX];
+    const double ranks = planner->list.network.torus.ranks;
     const char *tree = NULL;
-    int rc = planner->parts ? best_tree(ranking, &tree) : TRV_OK;
+    int rc = planner->parts && ranks * ranks <= PARTS_BLOCKS_MAX ? best_tree(ranking, &tree) : TRV_OK;
     if (rc || !tree)
         return rc;
     const int parts = trv_planner_rank(planner->parts, ranking->vector_bytes, PARTS_MAX, part);
@@ -227,16 +230,14 @@ int trv_tree_rank(trv_ranking_t *ranking)
 {
     trv_candidates_t *list = &ranking->planner->list;
     const int listed = list->count;
-    int rc = TRV_OK;
     drop_simulators(list);
+    int rc = examine_modelled(ranking, listed); /* the best of these let most others be excluded soon */
+    if (!rc && has_parts(ranking->planner))
+        rc = examine_parts(ranking);
     for (int i = 0; i < listed && !rc; i++) {
         double messages = 0;
         if (!list->candidate[i].by_name && list->candidate[i].model.steps <= 0)
             rc = examine(ranking, i, &messages);
     }
-    if (!rc && has_parts(ranking->planner))
-        rc = examine_parts(ranking);
-    if (!rc)
-        rc = examine_modelled(ranking, listed);
     return rc ? rc : trv_ranking_confirm(ranking);
 }
