@@ -145,6 +145,11 @@ static void test_examples(void **state)
             fail_msg("%s: %s", example, trv_last_error());
         if (algorithm->field[0].kind == TRV_FIELD_REST)
             continue;
+        const trv_field_t *field = algorithm->field;
+        if (field[0].kind == TRV_FIELD_NUMBER && field[1].kind == TRV_FIELD_NUMBER) { /* NAME::N has a default */
+            assert_int_equal(trv_name_parse(algorithm, ":2", &torus, &values), TRV_OK);
+            assert_true(values.value[0].number == field[0].value && values.value[1].number == 2);
+        }
         strcat(example, ":1:1:1");
         assert_int_equal(trv_name_parse(algorithm, parameters_of(example), &torus, &values), TRV_ERR_ARGUMENT);
         assert_non_null(strstr(trv_last_error(), "'1' is not a parameter: expected "));

@@ -253,7 +253,7 @@ static void rejects_invalid_networks(void **state)
     trv_torus_t torus;
     (void)state;
     expect_error("9", "line-l", two_cuts, 2,
-                 "is cut in two places; only spanning-trees and disjoint-trees support more than one cut");
+                 "is cut in two places, in one direction or both, which is supported only by trees of links: ");
     expect_error("9m", "line-l", &in_line, 1, "divides the row of rank 0 along dimension 0 of 9m into two parts");
     expect_error("9", "trivance-b@4", two_slow, 2, "4 times as slow or slower cannot all be avoided");
     expect_error("9m", "line-l", &end_of_line, 1, "last of its line");

@@ -70,6 +70,7 @@ typedef struct trv_compare_row {
     char algorithm[TRV_ALGORITHM_NAME_MAX]; /* the fastest candidate; a plan also if it cannot be simulated */
     double time_ns;
     bool approximate; /* simulated with enlarged packets (trv_simulate) */
+    bool covers;      /* its schedule only covers (TRV_COVERS) */
     double wall_s;    /* duration of its simulations */
     /* Of the fastest candidate's simulation (trv_simulation_t); 0 for "planned" with as_planned. */
     uint64_t messages, packets, packet_hops, simulated_hops;

@@ -42,7 +42,8 @@ typedef struct trv_planner_constraints {
 #define TRV_PLANNER_CONSTRAINTS TRV_SIZED(trv_planner_constraints_t)
 
 typedef struct trv_planner_choice {
-    char algorithm[TRV_ALGORITHM_NAME_MAX]; /* for trv_schedule_create: "hybrid:4x8/3", "swing-b", … */
+    /* For trv_schedule_create: "hybrid:4x8/3", "swing-b", …; or the name given to trv_planner_add. */
+    char algorithm[TRV_ALGORITHM_NAME_MAX];
     int steps;
     bool consistent;
     /* Completion time, simulated on the given network, and its parts: steps * alpha, or less if ranks are idle in some
@@ -75,6 +76,12 @@ typedef struct trv_planner trv_planner_t;
 TRV_API int trv_planner_create(trv_planner_t **planner, const trv_torus_t *torus, trv_collective_t collective, int root,
                                const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints);
 TRV_API void trv_planner_destroy(trv_planner_t *planner);
+
+/* Makes a schedule of the caller a candidate with the given name, which choices have in `algorithm` if it is chosen. It
+ * is not verified (trivance/verify.h), and may be destroyed after the call. TRV_ERR_ARGUMENT if it is for another
+ * torus, collective or root, or if the name is too long or that of an algorithm or another candidate;
+ * TRV_ERR_UNSUPPORTED, with the reason, if it violates the constraints or sends over a cut link. */
+TRV_API int trv_planner_add(trv_planner_t *planner, const trv_schedule_t *schedule, const char *name);
 
 /* Finds the fastest schedules, best first. Writes at most `capacity` choices and returns their number, or an error. */
 TRV_API int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int capacity, trv_planner_choice_t *choice);

@@ -180,8 +180,8 @@ class PlannerChoice(c.Structure):
 
 class CompareRow(c.Structure):
     _fields_ = _declared(
-        "int code; char *reason; char algorithm[128]; double time_ns; bool approximate; double wall_s; "
-        "uint64_t messages, packets, packet_hops, simulated_hops; Limit limit; double ratio")
+        "int code; char *reason; char algorithm[128]; double time_ns; bool approximate, covers; "
+        "double wall_s; uint64_t messages, packets, packet_hops, simulated_hops; Limit limit; double ratio")
 
 
 DONE = c.CFUNCTYPE(c.c_int, c.c_void_p, c.c_int64, c.POINTER(CompareRow))

@@ -4,7 +4,7 @@ from __future__ import annotations
 import ctypes as c
 import math
 import os
-from typing import TYPE_CHECKING, Any, Callable, Iterable, List, NamedTuple, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Union
 
 from . import _library as L
 from . import _progress
@@ -342,17 +342,38 @@ def _colour(name: str) -> Optional[str]:
     return colours("c")[number] if number else None
 
 
-def compare(network: Union[Network, TorusLike], algorithms: Union[str, Iterable[str]], sizes: Any = "32:128M",
-            collective: str = "allreduce", *, root: int = 0, progress: Progress = None) -> Comparison:
+def _entries(algorithms: Any, network: Network, collective: str, root: int) -> Dict[str, Union[str, Schedule]]:
+    """The entries of a comparison by their names: names of algorithms, and schedules for the network."""
+    listed: List[Any] = [algorithms] if isinstance(algorithms, (str, Schedule)) else to_list(algorithms, "algorithms", "['trivance', 'swing']")
+    entries: Dict[str, Union[str, Schedule]] = {}
+    for one in listed:
+        what: Union[str, Schedule] = one if isinstance(one, Schedule) else str(one)
+        name = what if isinstance(what, str) else what.name
+        if isinstance(what, Schedule):
+            what._network_for(network)
+            if (what.collective, what.root) != (collective, root):
+                raise L.ArgumentError(f"the schedule {name!r} is for {what.collective} with the root {what.root}; the comparison is "
+                                      f"of {collective} with the root {root}")
+        if entries.setdefault(name, what) is not what and entries[name] != what:
+            raise L.ArgumentError(f"two entries have the name {name!r}; give the schedule another one, for example "
+                                  "Schedule.from_messages(..., name='mine')")
+    if not entries:
+        raise L.ArgumentError("there are no algorithms to compare; name at least one, for example 'trivance'")
+    return entries
+
+
+def compare(network: Union[Network, TorusLike], algorithms: Union[str, Schedule, Iterable[Union[str, Schedule]]],
+            sizes: Any = "32:128M", collective: str = "allreduce", *, root: int = 0, progress: Progress = None) -> Comparison:
     """Simulates several algorithms at several sizes, on all cores.
 
     Parameters
     ----------
     network : Network, Torus, str, int or sequence of int
-    algorithms : str or iterable of str
+    algorithms : str, Schedule or iterable of them
         Names (``"trivance-b"``, ``"hybrid:4x8"``), families (``"trivance"``, ``"swing"``, ``"bruck"``: their fastest member
         at each size), and ``"planned"``, the planner's choice at each size. Of names in one string that are separated by
-        commas (``"ring,bucket"``) the fastest is taken.
+        commas (``"ring,bucket"``) the fastest is taken. A schedule for the network, the collective and the root is an entry
+        of its own, with its name.
     sizes : str, int, or sequence of them
         In bytes, as those of `Schedule.simulate`.
     collective : str
@@ -367,6 +388,8 @@ def compare(network: Union[Network, TorusLike], algorithms: Union[str, Iterable[
 
     Raises
     ------
+    ArgumentError
+        A schedule is for another torus, collective or root.
     UnsupportedError
         An algorithm, or all members of a family, do not support the torus or the collective; or the network has `nodes`.
     """
@@ -376,13 +399,12 @@ def compare(network: Union[Network, TorusLike], algorithms: Union[str, Iterable[
         raise L.UnsupportedError("algorithms are compared on whole networks; for a set of nodes use Network.plan")
     L.collective_code(collective)
     root = to_root(root, net.torus)
-    listed = [algorithms] if isinstance(algorithms, str) else to_list(algorithms, "algorithms", "['trivance', 'swing']")
-    names = list(dict.fromkeys(map(str, listed)))
-    if not names:
-        raise L.ArgumentError("there are no algorithms to compare; name at least one, for example 'trivance'")
-    points = [Point(net, name, size, collective, root) for name in names for size in counts]
+    entries = _entries(algorithms, net, collective, root)
+    names = list(entries)
+    asked = [(name, size) for name in names for size in counts]
+    points = [Point(net, entries[name], size, collective, root) for name, size in asked]
     found = supported(compare_points(points, None, progress, f"comparing on {net.torus}"))
-    rows = [(point.what, point.size, row.time_ns / 1e9, row.name, row.limit.time_ns / 1e9) for point, row in zip(points, found)]
+    rows = [(*one, row.time_ns / 1e9, row.name, row.limit.time_ns / 1e9) for one, row in zip(asked, found)]
     table = np.array(rows, dtype=[("algorithm", f"U{max(map(len, names))}"), ("bytes", "i8"), ("time", "f8"),
                                   ("name", f"U{max(len(row[3]) for row in rows)}"), ("limit", "f8")])
     return Comparison(net, collective, names, counts, table)

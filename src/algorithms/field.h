@@ -34,7 +34,7 @@ typedef struct trv_field {
     int alone; /* the number of the word without a number; 0: a number has to follow */
     /* Written in full names without this field, and accepted without an effect: "windows", for "grouped". */
     const char *absent;
-    bool in_any_order; /* among the fields with this property; if repeated, the last one holds */
+    bool in_any_order; /* among the fields with this property */
     const char *text;  /* of a TEXT or REST that the name does not have; NULL: "" */
     char until;        /* of a REST, which is omitted if the name does not have this character */
     const char *never; /* of a TEXT: characters by which the text belongs to the next field */

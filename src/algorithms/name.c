@@ -98,9 +98,10 @@ static void describe_range(const trv_field_t *field, const trv_torus_t *torus, i
         trv_append(text, size, " on %s", trv_torus_format(torus, name, sizeof name));
 }
 
-static int read_value(const trv_algorithm_t *algorithm, const trv_field_t *field, const char *text,
+static int read_value(const trv_algorithm_t *algorithm, const trv_field_t *field, const char *own,
                       const trv_torus_t *torus, trv_value_t *value)
 {
+    const char *text = own + (field->word ? strlen(field->word) : 0);
     const int max = field->limit ? field->limit(torus) : field->max;
     char range[TRV_TORUS_TEXT_MAX + 40];
     bool valid = true;
@@ -120,8 +121,8 @@ static int read_value(const trv_algorithm_t *algorithm, const trv_field_t *field
     if (valid)
         return field->kind == TRV_FIELD_WEIGHTS ? check_weights(algorithm, torus, value->count) : TRV_OK;
     describe_range(field, torus, max, range, sizeof range);
-    return trv_fail(TRV_ERR_ARGUMENT, "%s: '%.40s' is not %s%s; for example %s", algorithm->name, text, field->what,
-                    range, algorithm->example);
+    return trv_fail(TRV_ERR_ARGUMENT, "%s: '%.40s' is not %s%s%s%s; for example %s", algorithm->name, own,
+                    field->word ? field->word : "", field->word ? " and " : "", field->what, range, algorithm->example);
 }
 
 /* The index of the field from `next` on to which a parameter belongs, or -1. */
@@ -136,13 +137,14 @@ static int find_field(const trv_algorithm_t *algorithm, int next, const char *te
     return -1;
 }
 
-static bool is_absent_word(const trv_algorithm_t *algorithm, const char *text)
+/* The index of the field whose absence the parameter states, or -1. */
+static int find_absent(const trv_algorithm_t *algorithm, const char *text)
 {
     const trv_field_t *field;
     for (int i = 0; (field = field_at(algorithm, i)); i++)
         if (field->absent && strcmp(text, field->absent) == 0)
-            return true;
-    return false;
+            return i;
+    return -1;
 }
 
 int trv_name_parse(const trv_algorithm_t *algorithm, const char *text, const trv_torus_t *torus,
@@ -156,6 +158,7 @@ int trv_name_parse(const trv_algorithm_t *algorithm, const char *text, const trv
                         algorithm->name, algorithm->name, algorithm->parameters, algorithm->example);
     snprintf(parameters->text, sizeof parameters->text, "%s", text ? text : "");
     int rc = TRV_OK, next = 0;
+    bool given[TRV_FIELDS_MAX] = {false};
     for (char *rest = text ? parameters->text : NULL, *own = rest; rest && !rc; own = rest) {
         field = field_at(algorithm, next);
         if (field && field->until && !strchr(own, field->until))
@@ -164,14 +167,20 @@ int trv_name_parse(const trv_algorithm_t *algorithm, const char *text, const trv
         rest = separator ? strchr(own, separator) : NULL;
         if (rest)
             *rest++ = '\0';
-        const int i = find_field(algorithm, next, own);
-        if (i < 0 && is_absent_word(algorithm, own))
-            continue;
+        const int present = find_field(algorithm, next, own);
+        const int i = present < 0 ? find_absent(algorithm, own) : present;
+        if (i >= 0 && given[i])
+            return trv_fail(TRV_ERR_ARGUMENT, "%s: '%.40s' repeats or contradicts another parameter; for example %s",
+                            algorithm->name, own, algorithm->example);
         if (i < 0)
             return trv_fail(TRV_ERR_ARGUMENT, "%s: '%.40s' is not a parameter: expected %s:%s, for example %s",
                             algorithm->name, own, algorithm->name, algorithm->parameters, algorithm->example);
+        given[i] = true;
+        if (present < 0)
+            continue;
         field = &algorithm->field[i];
-        rc = read_value(algorithm, field, own + (field->word ? strlen(field->word) : 0), torus, &parameters->value[i]);
+        const bool is_default = rest && !*own && field->kind == TRV_FIELD_NUMBER; /* NAME::N */
+        rc = is_default ? TRV_OK : read_value(algorithm, field, own, torus, &parameters->value[i]);
         next = field->in_any_order ? next : i + 1;
     }
     return rc;

@@ -42,7 +42,8 @@ const cli_command_t cli_list_command = {
         "Names ending in -l are latency-optimal (whole vectors, fewest steps), those ending in -b bandwidth-optimal "
         "(reduce-scatter, then allgather; they also support each of the two alone). A family name, such as trivance or "
         "swing, means the fastest of its members for the given vector; `planned` (or auto) means the fastest of all "
-        "for torus, size and network, with any parameters (`trivance plan`); `all` means every algorithm that supports "
+        "exact ones for torus, size and network, with any parameters (`trivance plan`); `all` means every algorithm "
+        "that supports "
         "the torus, and planned. exact: every contribution counts exactly once (covers: at least once, for MAX, MIN, "
         "AND, OR only). consistent: all ranks receive identical bits for floating point.",
     .examples = "trivance list --format=json\n"
@@ -147,7 +148,7 @@ static void print_paragraphs(const options_t *options)
         if (parameters)
             printf("  also    %s:%s\n", trv_algorithm_name(algorithm), parameters);
     }
-    puts("\nplanned: the fastest of all these for a torus, a size and a network, whatever their parameters\n"
+    puts("\nplanned: the fastest of all exact ones for a torus, a size and a network, whatever their parameters\n"
          "  `trivance plan TORUS --all-sizes` shows which that is, `trivance plan TORUS --why` why");
 }
 

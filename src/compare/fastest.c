@@ -193,6 +193,7 @@ static int search_time(search_t *search, const candidate_t *candidate)
     if (rc || (search->found && !(timed.time_ns < row->time_ns)))
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
     timed.wall_s = row->wall_s;
+    timed.covers = candidate->entry->covers;
     snprintf(timed.algorithm, sizeof timed.algorithm, "%s", candidate->entry->algorithm);
     *row = timed;
     search->found = true;

@@ -89,6 +89,7 @@ static int estimate(trv_shared_simulator_t *entry)
     trv_step_t step = TRV_STEP_INIT;
     int steps = entry->schedule ? 0 : trv_schedule_steps(schedule), stride = 1 + steps / STEPS_SAMPLED;
     entry->ranks_reduced = reduced_ranks(schedule);
+    entry->covers = trv_schedule_exactness(schedule) == TRV_COVERS;
     entry->message_hops = entry->byte_hops = entry->schedule ? 1 : 0;
     for (int stream = 0; stream < trv_schedule_streams(schedule) && !rc; stream++)
         for (int i = 0; i < steps && !rc; i += stride)

@@ -23,6 +23,7 @@ typedef struct trv_shared_simulator {
     /* Messages of rank 0: hops of messages, and hops of bytes per byte of the vector. Number of ranks after the
      * symmetry reduction. Largest message of rank 0, as a share of the vector. */
     double message_hops, byte_hops, ranks_reduced, largest;
+    bool covers; /* the schedule only covers (TRV_COVERS) */
     pthread_mutex_t lock;
     trv_simulator_t *simulator; /* while it is acquired */
     size_t holders;

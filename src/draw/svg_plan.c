@@ -34,13 +34,14 @@ int trv_svg_check_torus(const trv_torus_t *torus, int rank)
     if (torus->ranks > limit[dims].ranks_one)
         return trv_fail(TRV_ERR_UNSUPPORTED,
                         "%s has too many ranks for a picture; up to %d are drawn with all messages, up to "
-                        "%d with those of one rank (--rank)",
+                        "%d with those of one rank",
                         text, limit[dims].ranks_all, limit[dims].ranks_one);
     if (rank < 0 && torus->ranks > limit[dims].ranks_all)
-        return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "%s has too many ranks for a picture of all messages; up to %d are drawn. "
-                        "--rank=0 draws those of one rank",
-                        text, limit[dims].ranks_all);
+        return trv_fail(
+            TRV_ERR_UNSUPPORTED,
+            "%s has too many ranks for a picture of all messages; up to %d are drawn, or up to %d with those "
+            "of one rank",
+            text, limit[dims].ranks_all, limit[dims].ranks_one);
     return TRV_OK;
 }
 

@@ -71,7 +71,7 @@ static const trv_parameter_t table[] = {
      USUAL("8192", "payload of a packet, 256 to 1M", ")"),
      .summary = ", packets of %s"},
     {.name = "buffer", BYTES(buffer_bytes), .affects = TIMES, .value = "BYTES", .high = 1ll << 50,
-     UNSET("buffer of a router's input, per link and channel, at least one packet (default: unlimited); "
+     UNSET("buffer of a router's input, per link and channel, at least one packet, or 0: unlimited (default); "
            "requires --model=dateline; the planner ignores it"),
      .summary = ", buffers of %s"},
     {.name = "gamma", TIME(gamma_ns, 1), MARK(gamma_per_stream), .affects = PLANS, .value = "TIME",

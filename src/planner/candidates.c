@@ -59,6 +59,12 @@ int trv_candidate_properties(const trv_candidates_t *list, trv_candidate_t *cand
     return rc;
 }
 
+int trv_candidate_take(const trv_candidates_t *list, trv_candidate_t *candidate, const trv_schedule_t *schedule)
+{
+    const int rc = candidate->has_properties ? TRV_OK : find_properties(list, candidate, schedule);
+    return rc ? rc : trv_simulator_create(&candidate->simulator, schedule);
+}
+
 int trv_candidate_prepare(const trv_candidates_t *list, trv_candidate_t *candidate)
 {
     if (candidate->simulator)
@@ -67,10 +73,7 @@ int trv_candidate_prepare(const trv_candidates_t *list, trv_candidate_t *candida
     int rc = trv_schedule_create_on(&schedule, &list->network, candidate->name, list->collective, list->root);
     if (rc)
         return rc;
-    if (!candidate->has_properties)
-        rc = find_properties(list, candidate, schedule);
-    if (!rc)
-        rc = trv_simulator_create(&candidate->simulator, schedule);
+    rc = trv_candidate_take(list, candidate, schedule);
     trv_schedule_destroy(schedule);
     return rc;
 }

@@ -22,6 +22,7 @@ typedef struct trv_candidate {
     trv_model_t model;
     bool always;         /* considered whatever the model estimates: no choice may be slower than this candidate */
     bool by_name;        /* added later, because its time was requested by name (trv_planner_time, NAME@F) */
+    bool own;            /* a user's schedule (trv_planner_add), of which only the simulator exists */
     bool has_properties; /* properties is filled in */
     trv_properties_t properties;
     trv_simulator_t *simulator; /* NULL until it is needed */
@@ -57,6 +58,8 @@ int trv_candidates_collect_one_hop(trv_candidates_t *list, bool consistent);
 
 /* Fills in candidate->properties, once. */
 int trv_candidate_properties(const trv_candidates_t *list, trv_candidate_t *candidate);
+/* Fills in both from a schedule. */
+int trv_candidate_take(const trv_candidates_t *list, trv_candidate_t *candidate, const trv_schedule_t *schedule);
 /* Creates candidate->simulator, once; fills in the properties too. */
 int trv_candidate_prepare(const trv_candidates_t *list, trv_candidate_t *candidate);
 

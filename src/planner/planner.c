@@ -305,12 +305,42 @@ static int rank_trees(trv_ranking_t *ranking)
     return !rc && ranking->timed > 0 && ranking->planner->dateline ? rank_by_dateline(ranking) : rc;
 }
 
+/* Times the users' schedules that satisfy the constraints. */
+static int rank_own(trv_ranking_t *ranking)
+{
+    trv_planner_t *planner = ranking->planner;
+    int rc = TRV_OK;
+    for (int i = 0; i < planner->list.count && !rc; i++) {
+        trv_candidate_t *candidate = &planner->list.candidate[i];
+        trv_entry_t entry = {.candidate = i, .steps = candidate->properties.steps};
+        bool allowed = false;
+        if (candidate->own)
+            rc = trv_constraints_allow(&planner->constraints, &planner->list, candidate, ranking->vector_bytes,
+                                       &allowed);
+        if (rc || !allowed)
+            continue;
+        ranking->allowed++;
+        rc = trv_planner_find_time(planner, candidate, ranking->vector_bytes,
+                                   planner->dateline ? INFINITY : trv_ranking_cutoff_ns(ranking), &entry);
+        if (!rc && planner->dateline)
+            rc = find_dateline_time(planner, candidate, ranking->vector_bytes, &entry);
+        if (!rc && isfinite(entry.time_ns))
+            trv_ranking_insert(ranking, &entry);
+        rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+    }
+    return rc;
+}
+
 static int rank_all(trv_ranking_t *ranking)
 {
     const trv_planner_t *planner = ranking->planner;
-    int rc = planner->trees     ? rank_trees(ranking)
+    int rc = planner->dateline ? TRV_OK : rank_own(ranking); /* two channels are simulated after one queue */
+    if (!rc)
+        rc = planner->trees     ? rank_trees(ranking)
              : planner->uniform ? trv_nonuniform_rank(ranking)
                                 : rank_uniform(ranking);
+    if (!rc && planner->dateline)
+        rc = rank_own(ranking);
     if (!rc && ranking->allowed > 0 && ranking->timed == 0)
         return TRV_ERR_UNSUPPORTED; /* the error message is that of the last candidate that could not be simulated */
     if (!rc && ranking->timed == 0)
@@ -328,7 +358,8 @@ int trv_planner_rank_within(trv_planner_t *planner, uint64_t vector_bytes, int c
 {
     if (capacity < 1)
         return trv_fail(TRV_ERR_ARGUMENT, "capacity of %d choices: expected at least 1", capacity);
-    size_t entries = planner->uniform ? TRV_NONUNIFORM_ENTRIES : (size_t)planner->list.count + TRV_TREE_ADDED_MAX;
+    const size_t added = planner->uniform ? TRV_NONUNIFORM_ENTRIES : TRV_TREE_ADDED_MAX;
+    const size_t entries = (size_t)planner->list.count + added;
     trv_entry_t *memory = malloc(2 * entries * sizeof *memory);
     if (!memory)
         return trv_fail_memory();

@@ -54,11 +54,12 @@ int trv_planner_find_time(const trv_planner_t *planner, trv_candidate_t *candida
                                   entry);
 }
 
-/* The time of a vector of one byte: that of its steps and hops. If simulating it is too much work, the lower bound is
- * taken instead. */
-static int find_empty_time(const trv_planner_t *planner, trv_candidate_t *candidate, double *empty_ns)
+/* The time of a vector of one byte with this alpha: that of its steps and hops. If simulating it is too much work, the
+ * lower bound is taken instead. */
+static int find_empty_time(const trv_planner_t *planner, trv_candidate_t *candidate, double alpha_ns, double *empty_ns)
 {
     trv_simulate_options_t network = planner->network;
+    network.alpha_ns = alpha_ns;
     int rc = trv_candidate_prepare(&planner->list, candidate);
     if (rc)
         return rc;
@@ -83,15 +84,20 @@ void trv_planner_split_time(trv_planner_choice_t *choice, double time_ns, double
 int trv_planner_make_choice(const trv_planner_t *planner, trv_candidate_t *candidate, const trv_entry_t *entry,
                             trv_planner_choice_t *choice)
 {
-    double empty_ns;
-    int rc = find_empty_time(planner, candidate, &empty_ns);
+    const double step_ns = planner->network.alpha_ns;
+    double empty_ns, hops_ns = 0;
+    int rc = find_empty_time(planner, candidate, step_ns, &empty_ns);
+    const bool idle = !rc && candidate->properties.steps * step_ns >= empty_ns; /* ranks are, in some steps */
+    if (idle && step_ns > 0)
+        rc = find_empty_time(planner, candidate, 0, &hops_ns);
     if (rc)
         return rc;
     *choice = (trv_planner_choice_t){.steps = candidate->properties.steps,
                                      .consistent = candidate->properties.consistent,
                                      .approximate = entry->enlarged};
     memcpy(choice->algorithm, candidate->name, sizeof choice->algorithm);
-    trv_planner_split_time(choice, entry->time_ns, candidate->properties.steps * planner->network.alpha_ns, empty_ns);
+    trv_planner_split_time(choice, entry->time_ns,
+                           idle ? fmax(0, empty_ns - hops_ns) : candidate->properties.steps * step_ns, empty_ns);
     return TRV_OK;
 }
 

@@ -220,7 +220,7 @@ static int examine_modelled(trv_ranking_t *ranking, int listed)
 static void drop_simulators(trv_candidates_t *list)
 {
     for (int i = 0; i < list->count; i++)
-        if (list->candidate[i].by_name || list->candidate[i].model.steps > 0) {
+        if (!list->candidate[i].own && (list->candidate[i].by_name || list->candidate[i].model.steps > 0)) {
             trv_simulator_destroy(list->candidate[i].simulator);
             list->candidate[i].simulator = NULL;
         }

@@ -321,7 +321,7 @@ int trv_packets_run(trv_packets_t *net)
         return trv_fail(
             TRV_ERR_INVALID,
             "after %.3f us packets of %llu messages deadlock, because they wait for each other's buffers: routes "
-            "that turn into a lower dimension are not safe with buffers of %llu bytes; omit --buffer",
+            "that turn into a lower dimension are not safe with buffers of %llu bytes; leave the buffers unlimited",
             (double)net->now / 1e9, (unsigned long long)(net->sent - net->delivered),
             (unsigned long long)net->options.buffer_bytes);
     return rc;

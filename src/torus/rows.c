@@ -57,6 +57,12 @@ static trv_row_t row_open(const trv_torus_t *torus, const trv_slow_link_t *cut)
                        .cut = trv_port_sign(cut->port) > 0 ? 1 : 2};
 }
 
+/* The algorithms for rows in two parts. */
+static const char supported[] =
+    "supported only by trees of links: spanning-trees for AllReduce, over links that are "
+    "whole in both directions, and disjoint-trees for Broadcast and Reduce; or plan for the "
+    "set of all nodes";
+
 static int rows_fail_two_cuts(const trv_torus_t *torus, const trv_row_t *row, double avoid)
 {
     char text[TRV_TORUS_TEXT_MAX];
@@ -68,14 +74,12 @@ static int rows_fail_two_cuts(const trv_torus_t *torus, const trv_row_t *row, do
                         avoid, row->row, row->dimension, text);
     if (trv_torus_is_line(torus, row->dimension))
         return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "the cut divides the row of rank %d along dimension %d of %s into two parts, which only "
-                        "spanning-trees and disjoint-trees support; `trivance plan` without further options finds the "
-                        "fastest schedule",
-                        row->row, row->dimension, text);
+                        "the cut divides the row of rank %d along dimension %d of %s into two parts, which is %s",
+                        row->row, row->dimension, text, supported);
     return trv_fail(TRV_ERR_UNSUPPORTED,
-                    "the row of rank %d along dimension %d of %s is cut in two places; only spanning-trees and "
-                    "disjoint-trees support more than one cut per ring, in one direction or both",
-                    row->row, row->dimension, text);
+                    "the row of rank %d along dimension %d of %s is cut in two places, in one direction or both, which "
+                    "is %s",
+                    row->row, row->dimension, text, supported);
 }
 
 /* Sorts the opened rows and merges duplicates: a row is listed twice if both directions of one link are cut. A row that

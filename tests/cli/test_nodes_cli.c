@@ -38,6 +38,47 @@ static void test_plans(void **state)
     json_decref(rows);
 }
 
+static double time_of(json_t *rows, const char *key, const char *name)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row) if (strcmp(json_string_value(json_object_get(row, key)), name) ==
+                                         0) return json_real_value(json_object_get(row, "time_ns"));
+    fail_msg("no row has %s %s", key, name);
+    return 0;
+}
+
+/* `simulate --nodes` takes the plan of `plan --nodes`, and named algorithms in its order: their times are those of the
+ * plans in the same order. */
+static void test_simulate(void **state)
+{
+    static const struct {
+        const char *job, *named, *order;
+    } job[] = {{"16x16 --nodes 0-9,16-25,32-40 --bytes 1M", "hybrid:29",
+                "order of the ranks, that of the plan: snake on 29m at"},
+               {"8x8 --nodes 0-3,8-11,16-19,24-27 --bytes 4K", "star:l", "rows on 4mx4m"},
+               {"4x4 --nodes 1,2,5 --collective broadcast --root 1 --bytes 4K", "trivance-tree", "order of the ranks"},
+               {"6m --nodes 3-5 --cut 1:+0 --bytes 64K", "trivance-l-gathered", "order of the ranks"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof job / sizeof job[0]; i++) {
+        char line[256];
+        snprintf(line, sizeof line, "plan %s --format=json", job[i].job);
+        json_t *plans = tool_json(line);
+        const char *plan = json_string_value(json_object_get(json_array_get(plans, 0), "plan"));
+        snprintf(line, sizeof line, "simulate %s -a planned,%s --format=json", job[i].job, job[i].named);
+        json_t *rows = tool_json(line);
+        assert_string_equal(json_string_value(json_object_get(json_array_get(rows, 0), "algorithm")), plan);
+        const double planned_ns = time_of(plans, "plan", plan), named_ns = time_of(plans, "plan", job[i].named);
+        assert_true(planned_ns == time_of(rows, "chosen_for", "planned"));
+        if (named_ns != time_of(rows, "chosen_for", job[i].named))
+            fail_msg("%s: %f, not %f", line, time_of(rows, "chosen_for", job[i].named), named_ns);
+        json_decref(rows);
+        json_decref(plans);
+        snprintf(line, sizeof line, "simulate %s --jitter=10%%", job[i].job);
+        expect(line, 0, job[i].order);
+    }
+}
+
 static void test_map(void **state)
 {
     (void)state;
@@ -94,6 +135,11 @@ static void test_divided_rows(void **state)
     expect("plan 4mx4m --cut 0:+0 -a spanning-trees", 0, "every contribution exactly once");
     expect("plan 4mx4m --cut 0:+0 -a line-l", 2, "divides the row of rank 0");
     expect("plan 4mx4m --cut 0:+0 --why", 0, "link 0:+0 is cut; the cuts divide a row");
+    expect("plan 9 --cut 0:+0:one-way --cut 4:+0:one-way -a spanning-trees", 2,
+           "spanning trees consist of links that are whole in both directions, and these do not connect rank 0");
+    expect("plan 9 --cut 0:+0:one-way --cut 4:+0:one-way --why", 2,
+           "in one direction or both, which is supported only by "
+           "trees of links: spanning-trees for AllReduce, over ");
     expect("plan 9 --cut 0:+0 --cut 4:+0 --why", 2, "leave no route between the nodes 0 and 1");
 }
 
@@ -116,6 +162,12 @@ static void test_divided_rows_as_file(void **state)
 static void test_bad_lists(void **state)
 {
     static const char *const bad[][2] = {
+        {"simulate 4x4 --nodes 5,5", "node 5 is listed twice; a node can have only one rank"},
+        {"simulate 4x4 --nodes 0-16", "'0-16' is not a node from 0 to 15, or a range of them"},
+        {"simulate 4x4 5 --nodes 0-3", "--nodes requires one torus"},
+        {"simulate 4x4 --nodes 0-3 --links", "--nodes simulates a job on some nodes of a torus; leave out --links"},
+        {"simulate 4x4 --nodes 0-3 -c broadcast --root 4", "there is no root 4 among 4 ranks"},
+        {"simulate 4x4 --nodes 0-3 -a star:l:1.0", "star"},
         {"plan 4x4 --nodes 5,5", "node 5 is listed twice; a node can have only one rank"},
         {"plan 4x4 --nodes 0-15,0", "--nodes lists more than the 16 nodes of the torus: a node is listed twice"},
         {"plan 4x4 --nodes 0-3 --nodes 8-11", "--nodes is given twice and may be given only once"},
@@ -143,6 +195,7 @@ static void test_bad_lists(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_plans),
+                                       cmocka_unit_test(test_simulate),
                                        cmocka_unit_test(test_map),
                                        cmocka_unit_test(test_rows),
                                        cmocka_unit_test(test_bad_lists),

@@ -344,6 +344,98 @@ static void test_direct_all_to_all(void **state)
     }
 }
 
+/* Writes a schedule for a ring of five ranks with a single step, in which all send their vectors to all others. The
+ * last combine of a `wrong` one leaves out a contribution; one without `blocks` cannot be proved. */
+static void write_direct(const char *path, bool wrong, bool blocks)
+{
+    static const char *const port[] = {"+0", "+0", "-0", "-0"};
+    char text[8192], *end = text;
+    end += sprintf(end,
+                   "{\"format\": \"trivance-schedule-1\", \"torus\": [5], \"vector_bytes\": 32, \"name\": "
+                   "\"direct\", \"messages_per_port\": 2%s, \"streams\": [{\"steps\": [[",
+                   blocks ? ", \"units\": 1, \"registers\": 5" : "");
+    for (int i = 0; i < 20; i++) {
+        end += sprintf(end, "%s[%d, %d, \"%s\", 32", i ? ", " : "", i / 4, (i / 4 + i % 4 + 1) % 5, port[i % 4]);
+        end += sprintf(end, blocks ? ", {\"into\": %d, \"blocks\": \"all\"}]" : "]", i % 4 + 1);
+    }
+    end += sprintf(end, "]]%s", blocks ? ", \"combines\": [[" : "");
+    for (int r = 0; r < 5 && blocks; r++)
+        end += sprintf(end, "%s[%d, 0, [0, 1, 2, %s], \"all\"]", r ? ", " : "", r, wrong && r == 4 ? "3" : "3, 4");
+    sprintf(end, blocks ? "]]}]}" : "}]}");
+    tool_write_file(path, text, 0600);
+}
+
+/* --also: a schedule in a file is the plan if it is the fastest, with the time that `simulate` has for it. */
+static void test_also(void **state)
+{
+    char path[2][256], line[600], plan[64];
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        snprintf(path[i], sizeof path[i], "%s/%s.json", tool_folder(), i ? "other" : "direct");
+        write_direct(path[i], false, true);
+    }
+    snprintf(line, sizeof line, "simulate --schedule=%s -f json", path[0]);
+    json_t *rows = tool_json(line);
+    const double own_ns = number_of(json_array_get(rows, 0), "time_ns");
+    json_decref(rows);
+    snprintf(line, sizeof line, "plan 5 -b 32 --also=%s,%s --why -f json", path[0], path[1]);
+    rows = tool_json(line);
+    assert_string_equal(text_of(json_array_get(rows, 0), "algorithm"), path[0]);
+    assert_true(fabs(number_of(json_array_get(rows, 0), "time_ns") - own_ns) < 1e-3);
+    find(rows, "algorithm", path[1]);
+    json_decref(rows);
+    snprintf(line, sizeof line, "plan 5 -b 32 --also=%s", path[0]);
+    tool_t tool = tool_run(line, NULL);
+    snprintf(line, sizeof line, "direct on a ring of 5: AllReduce of 32 B (planned: %s is the fastest at this size)\n",
+             path[0]);
+    assert_int_equal(tool.code, 0);
+    assert_true(strncmp(tool.out, line, strlen(line)) == 0);
+    tool_clear(&tool);
+    snprintf(line, sizeof line, "5 -b 16M --also=%s", path[0]);
+    plan_of(line, plan);
+    assert_string_not_equal(plan, "direct");
+    snprintf(line, sizeof line, "plan 5 -b 16M --also=%s --why -f json", path[0]);
+    rows = tool_json(line);
+    assert_true(json_is_false(json_object_get(find(rows, "algorithm", path[0]), "chosen"))); /* but listed */
+    json_decref(rows);
+    snprintf(line, sizeof line, "plan 5 --also=%s --all-sizes -f json", path[0]);
+    rows = tool_json(line);
+    assert_string_equal(text_of(json_array_get(rows, 0), "algorithm"), path[0]);
+    json_decref(rows);
+}
+
+static void test_bad_also(void **state)
+{
+    static const struct {
+        const char *options, *words;
+    } bad[] = {{"9", "is a schedule for allreduce on 5 with the root 0; the plan is for allreduce on 9"},
+               {"5 -c allgather", "is a schedule for allreduce on 5 with the root 0; the plan is for allgather on 5"},
+               {"5 --cut=1:+0", "cannot run: a message of rank 0 needs the link 1:+0, which is cut"},
+               {"5 --consistent --why", "violates the constraints: consistency"},
+               {"5 --nodes=0-2", "leave out --also"},
+               {"5 -a ring", "--also names candidates of the planner"}};
+    char path[256], line[1024];
+    (void)state;
+    snprintf(path, sizeof path, "%s/direct.json", tool_folder());
+    write_direct(path, false, true);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        snprintf(line, sizeof line, "plan %s --also=%s", bad[i].options, path);
+        tool_expect_error(line, bad[i].words);
+    }
+    snprintf(line, sizeof line, "plan 5 --also=%s,%s", path, path);
+    tool_expect_error(line, "is that of another candidate");
+    tool_expect_error("plan 5 --also=nothing.json", "nothing.json");
+    write_direct(path, false, false);
+    snprintf(line, sizeof line, "plan 5 --also=%s", path);
+    tool_expect_error(line, "has messages but no blocks, so that it cannot be proved");
+    write_direct(path, true, true);
+    tool_t tool = tool_run(line, NULL);
+    assert_int_equal(tool.code, 1);
+    assert_non_null(
+        strstr(tool.err, "direct.json violates its claims: after the last step of stream 0, rank 4 lacks "));
+    tool_clear(&tool);
+}
+
 static void test_bad_input(void **state)
 {
     static const struct {
@@ -358,6 +450,10 @@ static void test_bad_input(void **state)
         {"verify 9 -c alltoall -a linear:0", "'0' is not a number of messages per port and step from 1 to 1024"},
         {"plan 9 -c alltoall -a linear:1025", "from 1 to 1024; for example linear:8"},
         {"plan 8x8 -a hybrid:4:blue", "blue"},
+        {"plan 4x4 -a hybrid:2:own2", "'own2' is not own and a number of dimensions"},
+        {"plan 4x4 -a hybrid:2:folded:folded", "'folded' repeats or contradicts another parameter"},
+        {"plan 4x4 -a hybrid:2:windows:grouped", "'grouped' repeats or contradicts another parameter"},
+        {"plan 4x4m -a spanning-trees:4:", "'' is not a number of trees from 1 to 64"},
         {"plan 8x8 -a planned:4", "planned takes no parameters"},
         {"plan 8x8 -a plannd", "did you mean planned?"},
         {"plan 8x8 -a trivance-b:4", "takes no parameters"},
@@ -382,7 +478,11 @@ static void test_bad_input(void **state)
         {"plan 8x8 --alpha=-1us", "is not a time"},
         {"plan 8x8 --alpha=1.5", "for example"},
         {"plan 8x8 --link-latency=100", "link-latency: '100' is not a time"},
-        {"plan 8x8 --slow-rank=0:4x", "no option"},
+        {"plan 8x8 --slow-rank=0:4x",
+         "equally fast and for links with one queue; `trivance simulate 8x8 --algorithm=planned "
+         "--slow-rank=R:Fx` times a plan with it"},
+        {"plan 8x8 --jitter 10%", "--jitter: plans are made for ranks that are equally fast"},
+        {"plan 8x8 --why --model=dateline", "--model: plans are made for "},
         {"plan 8x8 --why -o /nonexistent/why.txt", "/nonexistent/why.txt"},
         {"verify 9 -b 0", "at least 1 byte"},
     };
@@ -418,6 +518,8 @@ int main(void)
         cmocka_unit_test(test_why),
         cmocka_unit_test(test_why_distant_networks),
         cmocka_unit_test(test_direct_all_to_all),
+        cmocka_unit_test(test_also),
+        cmocka_unit_test(test_bad_also),
         cmocka_unit_test(test_bad_input),
         cmocka_unit_test(test_long_schedule),
     };

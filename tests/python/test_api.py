@@ -292,6 +292,32 @@ def test_plot():
         comparison.plot(relative="nothing")
 
 
+def _direct(name="direct"):
+    """A single step on a ring of 5, in which every rank sends its vector to all others."""
+    offsets = (1, -1, 2, -2)
+    rows = [(0, src, (src + off) % 5, to) for src in range(5) for to, off in enumerate(offsets, 1)]
+    messages = dict(zip(("step", "src", "dst", "to_reg"), zip(*rows)))
+    combines = {"step": [0] * 5, "rank": range(5), "dst": [0] * 5, "sources": [range(5)] * 5}
+    return tv.Schedule.from_messages("5", messages, combines, name=name)
+
+
+def test_compare_own_schedule():
+    own, net = _direct(), tv.Network("5", alpha="5us")
+    assert own.verify().exact
+    comparison = tv.compare(net, ["trivance", own, "planned", own], sizes="32,1M".split(","))
+    assert comparison.algorithms == ("trivance", "direct", "planned") and len(comparison) == 6
+    times = {name: comparison[name]["time"] for name in comparison.algorithms}
+    assert list(times["direct"]) == list(own.simulate(net, [32, 1 << 20])["time"])
+    assert times["direct"][0] < times["planned"][0] and times["planned"][1] < times["direct"][1]
+    assert set(comparison["direct"]["name"]) == {"direct"} and tv.compare(net, own, 32).algorithms == ("direct",)
+    for network, others, collective, words in (("9", [own], "allreduce", "schedule is for 5 and the network is 9"),
+                                               ("5", [own], "allgather", "'direct' is for allreduce"),
+                                               ("5", [own, _direct()], "allreduce", "two entries have the name 'direct'"),
+                                               ("5", ["ring", _direct("ring")], "allreduce", "two entries have the name 'ring'")):
+        with pytest.raises(tv.ArgumentError, match=words):
+            tv.compare(network, others, 32, collective)
+
+
 def test_errors_can_be_pickled_and_have_codes():
     with pytest.raises(tv.ArgumentError) as error:
         tv.Torus("9y9")

@@ -152,6 +152,8 @@ def test_progress_and_cancellation(tmp_path):
     ({"torus": "8", "workers": 0}, "workers is 0"),
     ({"torus": "8", "limit": "no"}, "limit is 'no'"),
     ({"torus": "8", "root": 1}, "allreduce has no root"),
+    ({"torus": "1:10000:+1", "algorithms": "ring", "sizes": "1:100:+1"},
+     r"1,000,000 points \(10000 tori × 100 sizes\); pass yes=True"),
 ])
 def test_function_refuses(arguments, words):
     with pytest.raises(tv.ArgumentError, match=words):

@@ -21,9 +21,8 @@ from . import values
 from .grid import Grid
 from .plot import check_plot, comparison
 from .results import Rows
-from .run import Sweep, format_of
+from .run import CONFIRM_POINTS, Sweep, format_of
 
-CONFIRM_POINTS = 100000  # a grid with more points needs --yes
 WRONG, BAD = 1, 2
 STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 

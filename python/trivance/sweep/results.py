@@ -176,7 +176,7 @@ class File:
                     raise ValueError("does not list the columns of this sweep")
             except ValueError as error:
                 raise L.ArgumentError(f"'{self.path[:200]}' is left unchanged: its line {number} {error}; use another file, "
-                                      "or --restart to overwrite this one") from None
+                                      "or restart to overwrite this one") from None
             self._end += len(line)
 
     def add(self, row: dict[str, Any]) -> None:

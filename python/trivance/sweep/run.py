@@ -17,6 +17,7 @@ from .grid import Grid
 from .results import DECIMALS, LIMIT, File, Result, Rows
 
 CHUNK = 4096  # points in memory at a time
+CONFIRM_POINTS = 100000  # a grid with more points needs a confirmation
 
 
 def format_of(path: str) -> str:
@@ -108,7 +109,7 @@ class Sweep:
 def sweep(torus: Union[TorusLike, Sequence[TorusLike]], algorithms: Union[str, Sequence[str]] = "all",
           sizes: Union[str, int, Sequence[Union[str, int]]] = "32:128M:x4",
           collective: Union[str, Sequence[str]] = "allreduce", *, root: Union[int, Sequence[int]] = 0,
-          file: Union[None, str, "os.PathLike[str]"] = None, limit: bool = False, restart: bool = False,
+          file: Union[None, str, "os.PathLike[str]"] = None, limit: bool = False, restart: bool = False, yes: bool = False,
           workers: Optional[int] = None, progress: Progress = None, **parameters: Any) -> Any:
     """Simulates every combination of tori, algorithms, sizes and parameters of the network, on all cores.
 
@@ -135,6 +136,8 @@ def sweep(torus: Union[TorusLike, Sequence[TorusLike]], algorithms: Union[str, S
         ``reference_ns``.
     restart : bool
         Empty the file first.
+    yes : bool
+        Simulate also a grid of more than 100,000 points.
     workers : int, optional
         Number of threads that simulate; by default one per core.
     progress : callable, bool or None
@@ -154,7 +157,7 @@ def sweep(torus: Union[TorusLike, Sequence[TorusLike]], algorithms: Union[str, S
     Raises
     ------
     ArgumentError
-        A value is invalid; the file has other columns or points, and is not changed; or another process is writing it.
+        A value is invalid; the grid has more than 100,000 points, without `yes`; the file has other columns or points, and is not changed; or another process is writing it.
     """
     given: dict[str, Any] = {"torus": torus, "algorithm": algorithms, "bytes": sizes, "collective": collective, "root": root}
     for name, value in parameters.items():
@@ -166,7 +169,11 @@ def sweep(torus: Union[TorusLike, Sequence[TorusLike]], algorithms: Union[str, S
         format_of(path)
     count = None if workers is None else to_int(workers, "workers", 1, 1024)
     rows: dict[int, dict[str, Any]] = {}
-    with contextlib.closing(Sweep(Grid(given), to_bool(limit, "limit"), path, to_bool(restart, "restart"))) as made:
+    grid = Grid(given)
+    points = grid.points - grid.left_out
+    if points > CONFIRM_POINTS and not to_bool(yes, "yes"):
+        raise L.ArgumentError(f"the grid has {points:,} points ({grid}); pass yes=True to simulate all of them")
+    with contextlib.closing(Sweep(grid, to_bool(limit, "limit"), path, to_bool(restart, "restart"))) as made:
         made.run(count, progress, rows.__setitem__)
     for index, texts in made.done.items():
         numeric = {axis.column for axis in made.grid.axes if axis.numeric} | {"packet_hops", *DECIMALS}

@@ -222,7 +222,8 @@ static int replace_trees(balance_t *b, bool first)
         }
         if (tree_grow(b, root, tree) < b->ranks)
             return trv_fail(TRV_ERR_UNSUPPORTED,
-                            "not every rank can be reached from rank %d, and reach it, over links that are not cut",
+                            "spanning trees consist of links that are whole in both directions, and these do not "
+                            "connect rank %d with all ranks",
                             root);
         (void)tree_centre(b, root, tree);
         add_load(b, tree, 1);

@@ -14,11 +14,22 @@
 #include "cli/shared/tool.h"
 #include "schedule/collective.h"
 
+static bool covers(const cli_cost_entry_t *entry) { return trv_schedule_exactness(entry->schedule) == TRV_COVERS; }
+
+/* The time with which an entry is compared: INFINITY if its schedule only covers and another one is exact. */
+static double compared_ns(const cli_cost_result_t *result, const cli_cost_entry_t *entry, int size)
+{
+    bool left_out = false;
+    for (int i = 0; i < result->entries && covers(entry); i++)
+        left_out = left_out || !covers(&result->entry[i]);
+    return left_out ? INFINITY : entry->time_ns[size];
+}
+
 static double time_min(const cli_cost_result_t *result, int size)
 {
     double shortest = INFINITY;
     for (int c = 0; c < result->columns; c++)
-        shortest = fmin(shortest, result->entry[result->column[c].entry[size]].time_ns[size]);
+        shortest = fmin(shortest, compared_ns(result, &result->entry[result->column[c].entry[size]], size));
     return shortest;
 }
 
@@ -64,7 +75,7 @@ static void print_plans(const cli_cost_options_t *options, const cli_cost_result
             continue;
         for (int i = 0; i < options->sizes; i++)
             name[i] = trv_schedule_name(result->entry[result->column[c].entry[i]].schedule);
-        cli_print_planned(name, options->bytes, options->sizes);
+        cli_print_planned("planned is ", name, options->bytes, options->sizes);
         puts("planned by simulation, as by `trivance plan`");
     }
 }
@@ -73,7 +84,8 @@ static void print_times(const cli_cost_options_t *options, const cli_cost_result
 {
     cli_column_t column[CLI_COST_SIZES_MAX + 1] = {{NULL, "time in us", false, 0}};
     char title[CLI_COST_SIZES_MAX][TRV_BYTES_TEXT_MAX + 2];
-    bool families = false;
+    bool families = false, any_covers = false;
+    char label[TRV_ALGORITHM_NAME_MAX + 2];
     cli_table_t table;
     /* Two characters remain free behind every number, for the marks. */
     for (int i = 0; i < options->sizes; i++) {
@@ -86,11 +98,12 @@ static void print_times(const cli_cost_options_t *options, const cli_cost_result
         const cli_cost_column_t *line = &result->column[c];
         bool family = line->choice && line->choice->members > 1;
         families |= family;
-        cli_cell_text(&table, line->label);
+        any_covers |= covers(&result->entry[line->entry[0]]);
+        cli_cell_text(&table, cli_covers_label(line->label, covers(&result->entry[line->entry[0]]), label));
         for (int i = 0; i < options->sizes; i++) {
             char cell[64];
             const cli_cost_entry_t *e = &result->entry[line->entry[i]];
-            bool best = e->time_ns[i] <= time_min(result, i);
+            bool best = compared_ns(result, e, i) <= time_min(result, i);
             trv_snprintf(cell, sizeof cell, "%.2f%s%.1s", e->time_ns[i] / 1e3, best ? "*" : " ",
                          family ? cli_member_letter(trv_schedule_name(e->schedule)) : " ");
             cli_cell_text(&table, cell);
@@ -100,6 +113,8 @@ static void print_times(const cli_cost_options_t *options, const cli_cost_result
     cli_table_end(&table);
     printf("by the Hockney model; * fastest%s\n", families ? "; " CLI_MEMBER_LETTERS : "");
     print_plans(options, result);
+    if (any_covers)
+        puts(CLI_COVERS_REMARK);
 }
 
 /* The lower bound by the Hockney model, in which a step without bytes takes alpha. */
@@ -194,7 +209,7 @@ void cli_cost_add_rows(const cli_cost_options_t *options, const cli_cost_result_
             cli_cell_real(table, e->paper.theta_limit, 6);
             cli_cell_int(table, (int64_t)options->bytes[i]);
             cli_cell_real(table, e->time_ns[i], 3);
-            cli_cell_bool(table, e->time_ns[i] <= time_min(result, i));
+            cli_cell_bool(table, compared_ns(result, e, i) <= time_min(result, i));
             if (options->limit) {
                 trv_limit_t limit = {.time_ns = NAN};
                 (void)find_limit(options, e->schedule, i, &limit);

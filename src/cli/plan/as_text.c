@@ -205,7 +205,9 @@ int cli_plan_text(const cli_shown_t *shown, FILE *out)
     drawn.ascii = !cli_utf8();
     drawn.columns = out == stdout ? cli_stdout_columns(WIDTH) : WIDTH;
     fputs(trv_draw_title(shown->schedule, &drawn, text), out);
-    if (shown->chosen_for && strcmp(shown->chosen_for, "planned") == 0)
+    if (shown->own)
+        fprintf(out, " (planned: %s is the fastest at this size)", shown->own);
+    else if (shown->chosen_for && strcmp(shown->chosen_for, "planned") == 0)
         fputs(" (planned: the fastest at this size)", out);
     else if (shown->chosen_for)
         fprintf(out, " (the fastest of %s at this size)", shown->chosen_for);

@@ -29,6 +29,7 @@ enum {
     OPTION_ALL_SIZES,
     OPTION_WHY,
     OPTION_NODES,
+    OPTION_ALSO,
     OPTION_LIMIT,
     OPTION_CONSISTENT,
     OPTION_IDEMPOTENT,
@@ -61,6 +62,10 @@ static const cli_option_t option[] =
       NULL},
      {"nodes", OPTION_NODES, "LIST",
       "print the best plans for a job on these nodes only (0-9,16-25,32-40), and the order of its ranks on them", NULL},
+     {"also", OPTION_ALSO, "FILES",
+      "consider these schedules, too: files in the format trivance-schedule-1, separated by commas, which are "
+      "verified first",
+      "FILE"},
      {"limit", OPTION_LIMIT, NULL, CLI_LIMIT_HELP, NULL},
      {"format", 'f', "F",
       "text (default), svg (a picture) or json (the format trivance-schedule-1); of --all-sizes, --why and --nodes "
@@ -80,10 +85,13 @@ static const cli_option_t option[] =
 
 static const cli_mode_t mode[] = {
     {"nodes", "--nodes selects plans for some nodes of a torus", PLANNER_READS " bytes", "8x8 --nodes=0-9"},
-    {"all-sizes", "--all-sizes selects the plans for all sizes on a torus", PLANNER_READS " limit", "8x8 --all-sizes"},
-    {"why", "--why explains the plan for one size on a torus", PLANNER_READS " bytes limit", "8x8 --why --bytes=1K"},
+    {"all-sizes", "--all-sizes selects the plans for all sizes on a torus", PLANNER_READS " limit also",
+     "8x8 --all-sizes"},
+    {"why", "--why explains the plan for one size on a torus", PLANNER_READS " bytes limit also",
+     "8x8 --why --bytes=1K"},
     {"schedule", CLI_FILE_ABOUT, SHOWN_READS " unchecked", "--schedule=nine.json"},
-    {NULL, NULL, SHOWN_READS " TORUS algorithm collective root consistent idempotent memory messages-per-port", "9"},
+    {NULL, NULL, SHOWN_READS " TORUS algorithm collective root also consistent idempotent memory messages-per-port",
+     "9"},
 };
 
 const cli_command_t cli_plan_command = {
@@ -103,6 +111,7 @@ const cli_command_t cli_plan_command = {
     .mode = mode,
     .more = cli_network_plan_options,
     .repeated = CLI_NETWORK_REPEATED,
+    .refused = cli_network_refused,
     .examples = "trivance plan 9\n"
                 "trivance plan 9x9 --algorithm=trivance-b --format=svg -o plan.svg\n"
                 "trivance plan 8 --algorithm=swing-b --rank=3\n"
@@ -110,13 +119,14 @@ const cli_command_t cli_plan_command = {
                 "trivance plan 16x16 --all-sizes --bandwidth=200Gb/s\n"
                 "trivance plan 8x8 --bytes=128K --why --consistent\n"
                 "trivance plan 16x16 --nodes=0-9,16-25,32-40 --bytes=32\n"
+                "trivance plan 8x8 --also=mine.json\n"
                 "trivance plan 8x8 --collective=broadcast --root=3 --bytes=1M --limit\n",
 };
 
 typedef enum plan_format { TEXT, SVG, JSON } plan_format_t;
 
 typedef struct options {
-    const char *nodes, *command, *schedule, *output, *rank, *stream, *format_name;
+    const char *nodes, *command, *schedule, *also_list, *output, *rank, *stream, *format_name;
     bool all_sizes, why, limit, named, unchecked;
     cli_selection_t selection;
     trv_collective_t collective;
@@ -127,6 +137,7 @@ typedef struct options {
     trv_planner_constraints_t constraints;
     bool constrained;
     cli_tori_t tori;
+    cli_also_t also;
 } options_t;
 
 #define DEFAULT_BYTES (64 << 10)
@@ -251,6 +262,35 @@ static int plan_file(options_t *options, cli_shown_t *shown)
     return rc ? rc : plan_check(options, trv_schedule_torus(file.schedule), shown);
 }
 
+/* Plans with the schedules of --also as candidates. */
+static int plan_also(options_t *options, cli_shown_t *shown)
+{
+    const trv_torus_t *torus = &options->tori.torus[0];
+    const trv_network_t on = cli_network_on(torus, shown->network);
+    cli_progress_t progress;
+    trv_span_t all = cli_progress_begin(&progress, "planning", 1);
+    const trv_simulate_options_t network = cli_network_reporting(shown->network, &all);
+    trv_planner_choice_t best;
+    trv_planner_t *planner;
+    int rc = trv_planner_create(&planner, torus, options->collective, options->root, &network, &options->constraints);
+    if (!rc)
+        rc = cli_also_add(&options->also, planner);
+    if (!rc)
+        rc = trv_planner_rank(planner, shown->vector_bytes, 1, &best);
+    cli_progress_end(&progress);
+    trv_planner_destroy(planner);
+    if (rc < 0)
+        return rc;
+    shown->time = (cli_time_t){.ns = best.time_ns, .approximate = best.approximate};
+    const int own = cli_also_find(&options->also, best.algorithm);
+    if (own < 0)
+        return trv_schedule_create_on(&shown->schedule, &on, best.algorithm, options->collective, options->root);
+    shown->own = options->also.name[own];
+    shown->schedule = options->also.file[own].schedule;
+    options->also.file[own].schedule = NULL; /* `shown` owns it */
+    return TRV_OK;
+}
+
 static int plan_torus(options_t *options, cli_shown_t *shown)
 {
     const trv_torus_t *torus = &options->tori.torus[0];
@@ -259,7 +299,9 @@ static int plan_torus(options_t *options, cli_shown_t *shown)
     shown->vector_bytes = options->bytes ? options->bytes : DEFAULT_BYTES;
     if (!rc)
         rc = plan_check(options, torus, shown);
-    if (!rc)
+    if (!rc && options->also.count > 0)
+        rc = plan_also(options, shown);
+    else if (!rc)
         rc = cli_choose(choice, torus, options->collective, options->root, shown->network, &options->constraints,
                         shown->vector_bytes, &shown->schedule, &shown->time);
     if (cli_is_several(choice))
@@ -304,8 +346,8 @@ static int read_format(const char *text, plan_format_t *format)
 static bool is_divided(const options_t *options)
 {
     static cli_network_t network;
-    if (options->schedule || options->named || options->format_name || options->rank || options->stream ||
-        options->limit || options->tori.count != 1)
+    if (options->schedule || options->also_list || options->named || options->format_name || options->rank ||
+        options->stream || options->limit || options->tori.count != 1)
         return false;
     network = options->network;
     if (cli_network_finish(&network, &options->tori.torus[0]))
@@ -323,6 +365,7 @@ static int plan_query(const options_t *options)
                               .root = options->root,
                               .network = options->network,
                               .constraints = options->constraints,
+                              .also = &options->also,
                               .limit = options->limit,
                               .output = options->output};
     int rc = options->format_name ? cli_parse_format(options->format_name, &query.format) : TRV_OK;
@@ -348,6 +391,8 @@ static const char *check_values(const options_t *options)
     if (options->constrained && !options->selection.choice[0].planned)
         return "--consistent, --idempotent, --memory and --messages-per-port constrain the planner; leave them out for "
                "a named algorithm";
+    if (options->also_list && !options->selection.choice[0].planned)
+        return "--also names candidates of the planner; leave it out for a named algorithm";
     return NULL;
 }
 
@@ -391,6 +436,7 @@ static int read_option(void *context, int key)
     case OPTION_ALL_SIZES: options->all_sizes = true; return TRV_OK;
     case OPTION_WHY: options->why = true; return TRV_OK;
     case OPTION_NODES: options->nodes = optarg; return TRV_OK;
+    case OPTION_ALSO: options->also_list = optarg; return TRV_OK;
     case OPTION_LIMIT: options->limit = true; return TRV_OK;
     case 'f': options->format_name = optarg; return TRV_OK;
     case 'o': options->output = optarg; return TRV_OK;
@@ -412,24 +458,33 @@ static int read_options(int argc, char **argv, options_t *options)
     return rc ? cli_bad_last(argv[0]) : -1;
 }
 
+static int plan_run(options_t *options)
+{
+    int rc = options->also_list ? cli_also_read(options->command, options->also_list, &options->also) : TRV_OK;
+    if (rc)
+        return rc;
+    if (options->all_sizes || options->why || options->nodes || is_divided(options))
+        return plan_query(options);
+    rc = options->format_name ? read_format(options->format_name, &options->format) : TRV_OK;
+    return rc ? rc : plan_show(options);
+}
+
 int cli_plan(int argc, char **argv)
 {
     static options_t options;
     options.command = argv[0];
     options.constraints = (trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS};
     cli_network_init(&options.network);
-    int rc = TRV_OK, code = read_options(argc, argv, &options);
+    const int code = read_options(argc, argv, &options);
     if (code >= 0)
         return code;
     const char *fault = check_values(&options);
     if (fault)
         return cli_bad(argv[0], "%s", fault);
-    if (options.all_sizes || options.why || options.nodes || is_divided(&options)) {
-        rc = plan_query(&options);
-    } else {
-        rc = options.format_name ? read_format(options.format_name, &options.format) : TRV_OK;
-        if (!rc)
-            rc = plan_show(&options);
-    }
+    char ignored[CLI_NETWORK_TEXT_MAX];
+    if (cli_network_unplanned(&options.network, ignored)[0]) /* parameters of a profile */
+        cli_warn(argv[0], "the planner ignores %s", ignored);
+    const int rc = plan_run(&options);
+    cli_also_clear(&options.also);
     return cli_finish(argv[0], cli_memory_for(rc, "the messages of all ranks, whose routes are measured"));
 }

@@ -30,7 +30,7 @@
 #define ALIKE_MAX       3                         /* maximum number of these of one algorithm */
 #define EXPENSIVE_RANKS 128                       /* with more ranks without symmetry, simulations are expensive … */
 #define SLOWDOWN_MAX    2 /* … and algorithms slower than the plan by more than this factor are left out */
-#define ROWS_MAX        CLI_EXPLAINED_MAX
+#define ROWS_MAX        (CLI_EXPLAINED_MAX - CLI_ALSO_MAX)
 
 /* ---- The rows ---------------------------------------------------------------------------------------------------- */
 
@@ -114,6 +114,20 @@ static int add_plans(cli_explanation_t *analysis)
     return found < 0 ? found : TRV_OK;
 }
 
+/* Adds the schedules of --also, however slow they are. */
+static int add_own(cli_explanation_t *analysis)
+{
+    const cli_also_t *also = analysis->query->also;
+    trv_planner_choice_t own;
+    int rc = TRV_OK;
+    for (int i = 0; i < also->count && !rc; i++) {
+        rc = trv_planner_time(analysis->planner, analysis->query->bytes, also->name[i], &own);
+        if (!rc)
+            row_add(analysis, &own);
+    }
+    return rc;
+}
+
 static int find_rows(cli_explanation_t *analysis)
 {
     const trv_simulate_options_t network = cli_network_reporting(&analysis->query->network.options, &analysis->span);
@@ -122,9 +136,13 @@ static int find_rows(cli_explanation_t *analysis)
     int rc = trv_planner_create(&analysis->planner, &analysis->query->torus, analysis->query->collective,
                                 analysis->query->root, &network, &analysis->query->constraints);
     if (!rc)
+        rc = cli_also_add(analysis->query->also, analysis->planner);
+    if (!rc)
         rc = add_plans(analysis);
     analysis->span = trv_span(all, 0.5, 0.5);
-    return rc ? rc : add_families(analysis);
+    if (!rc)
+        rc = add_families(analysis);
+    return rc ? rc : add_own(analysis);
 }
 
 /* ---- Printing ---------------------------------------------------------------------------------------------------- */
@@ -220,7 +238,7 @@ static void add_total_time(cli_table_t *table, const trv_planner_choice_t *choic
 /* Prints how the plan deals with slow and cut links, and with a network that does not forward. */
 static void print_links(const cli_explanation_t *analysis, FILE *out)
 {
-    const char *at = strchr(analysis->row[0].choice.algorithm, '@');
+    const char *name = analysis->row[0].choice.algorithm, *at = trv_algorithm_find(name) ? strchr(name, '@') : NULL;
     const trv_network_t on = cli_network_on(&analysis->query->torus, &analysis->query->network.options);
     cli_links_explain(&analysis->query->network.links, &on, analysis->query->network.options.routes,
                       at ? trv_strtod(at + 1, NULL) : INFINITY, out);

@@ -11,7 +11,7 @@
 #include "cli/shared/select.h"
 
 #define CLI_EXPLAINED_PLANS 7 /* plans that are shown, no two of them equal; and the families */
-#define CLI_EXPLAINED_MAX   (CLI_EXPLAINED_PLANS + CLI_CHOICES_MAX)
+#define CLI_EXPLAINED_MAX   (CLI_EXPLAINED_PLANS + CLI_CHOICES_MAX + CLI_ALSO_MAX)
 #define CLI_FACTOR_MAX      100. /* a parameter is varied up to this factor, in both directions */
 #define CLI_VALUES          16   /* values of a parameter tried in each direction */
 

@@ -25,6 +25,7 @@ typedef struct cli_shown {
     int stream;      /* the requested stream, or -1 for all */
     bool has_blocks;
     const char *chosen_for; /* the family from which it was selected, "planned", or NULL */
+    const char *own;        /* the file of --also if its schedule is the plan, or NULL */
 } cli_shown_t;
 
 /* Returns the options of the schedule's drawings. `network` and `note` must outlive the options. */

@@ -8,7 +8,26 @@
 #include <trivance/planner.h>
 
 #include "cli/shared/network_options.h"
+#include "formats/schedule_file.h"
 #include "cli/shared/table.h"
+
+#define CLI_ALSO_MAX 16
+
+/* The schedules of --also, each with the path of its file, which is its name as a candidate. */
+typedef struct cli_also {
+    int count;
+    char name[CLI_ALSO_MAX][TRV_ALGORITHM_NAME_MAX];
+    trv_schedule_file_t file[CLI_ALSO_MAX];
+} cli_also_t;
+
+/* Reads and verifies the files of a list. CLI_WRONG if a schedule violates its claims. The caller clears `also` in any
+ * case. */
+int cli_also_read(const char *command, const char *list, cli_also_t *also);
+void cli_also_clear(cli_also_t *also);
+/* Adds the schedules to a planner. */
+int cli_also_add(const cli_also_t *also, trv_planner_t *planner);
+/* The index of the schedule with this name, or -1. */
+int cli_also_find(const cli_also_t *also, const char *name);
 
 typedef struct cli_plan_query {
     trv_torus_t torus;
@@ -18,6 +37,7 @@ typedef struct cli_plan_query {
     bool limit;            /* --limit */
     cli_network_t network; /* completed for the torus (cli_network_finish) */
     trv_planner_constraints_t constraints;
+    const cli_also_t *also;
     cli_format_t format;
     const char *command, *output; /* output: a path; NULL: stdout */
 } cli_plan_query_t;

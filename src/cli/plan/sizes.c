@@ -303,6 +303,8 @@ int cli_plan_sizes(const cli_plan_query_t *query)
     int rc = trv_planner_create(&sizes->planner, &query->torus, query->collective, query->root, &network,
                                 &query->constraints);
     if (!rc)
+        rc = cli_also_add(query->also, sizes->planner);
+    if (!rc)
         rc = ranges_find(sizes);
     for (int r = 0; r < sizes->ranges && !rc; r++) {
         sizes->span = trv_span(all, 0.5 + 0.5 * r / sizes->ranges, 0.5 / sizes->ranges);

@@ -70,8 +70,9 @@ static const cli_option_t *parser_find(const parser_t *parser, int result)
     return NULL;
 }
 
-static void report_unknown(const char *command, const char *text, const parser_t *parser)
+static void report_unknown(const cli_command_t *asked, const char *text, const parser_t *parser)
 {
+    const char *command = asked->name;
     const char *name[OPTIONS_MAX];
     char bare[64];
     for (int i = 0; i < parser->options; i++)
@@ -79,8 +80,11 @@ static void report_unknown(const char *command, const char *text, const parser_t
     snprintf(bare, sizeof bare, "%s", text);
     bare[strcspn(bare, "=")] = '\0';
     const bool is_name = strncmp(text, "--", 2) == 0;
+    const char *reason = is_name && asked->refused ? asked->refused(bare + 2) : NULL;
     const char *nearest = is_name ? trv_nearest(bare + 2, name, parser->options) : NULL;
-    if (nearest)
+    if (reason)
+        cli_bad(command, "%s", reason);
+    else if (nearest)
         cli_bad(command, "there is no option '%.40s'; did you mean --%s?", bare, nearest);
     else
         cli_bad(command, "there is no option '%.40s'; `trivance %s --help` lists them", bare, command);
@@ -88,8 +92,9 @@ static void report_unknown(const char *command, const char *text, const parser_t
 
 /* Reports an option that getopt_long rejected: `result` is ':' or '?'; `before` is the value of optind
  * before the call. */
-static int report_syntax(const char *command, char **argv, int result, int before, const parser_t *parser)
+static int report_syntax(const cli_command_t *asked, char **argv, int result, int before, const parser_t *parser)
 {
+    const char *command = asked->name;
     const char *text = argv[optind > before ? optind - 1 : optind];
     const char short_text[3] = {'-', (char)optopt, '\0'};
     const cli_option_t *known = optopt ? parser_find(parser, optopt) : NULL;
@@ -100,7 +105,7 @@ static int report_syntax(const char *command, char **argv, int result, int befor
         return cli_bad(command, "the option %.40s needs a value; `trivance %s --help` shows an example", text, command);
     if (known && is_name)
         return cli_bad(command, "the option --%s takes no value", known->name);
-    report_unknown(command, is_name || !optopt ? text : short_text, parser);
+    report_unknown(asked, is_name || !optopt ? text : short_text, parser);
     return CLI_BAD;
 }
 
@@ -258,7 +263,7 @@ int cli_read_options(const cli_command_t *command, int argc, char **argv, int (*
     opterr = 0;
     while (before = optind, (result = getopt_long(argc, argv, parser.shorts, parser.longs, NULL)) != -1) {
         if (result == '?' || result == ':')
-            return report_syntax(command->name, argv, result, before, &parser);
+            return report_syntax(command, argv, result, before, &parser);
         const cli_option_t *option = parser_find(&parser, result);
         if (option == &help_option) {
             cli_print_help(command, stdout);

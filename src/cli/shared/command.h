@@ -42,13 +42,14 @@ typedef struct cli_command {
     const char *usage;   /* follows the name; a line for each form of the command */
     const char *about;   /* paragraphs */
     const cli_option_t *option;
-    const cli_option_t *(*more)(void);     /* options shared with other subcommands, after its own; or NULL */
-    const char *repeated;                  /* options that may be given several times: as mode.reads */
-    const cli_mode_t *mode;                /* its modes, if it has several; or NULL */
-    const char *notes;                     /* paragraphs after the options; or NULL */
-    const char *examples;                  /* a line each */
-    bool passes_on;                        /* arguments from the first non-option on belong to another program */
-    const struct cli_command *const *part; /* nested subcommands, ends with NULL; or NULL */
+    const cli_option_t *(*more)(void);        /* options shared with other subcommands, after its own; or NULL */
+    const char *repeated;                     /* options that may be given several times: as mode.reads */
+    const char *(*refused)(const char *name); /* why the command has no option of this name, or NULL; may be NULL */
+    const cli_mode_t *mode;                   /* its modes, if it has several; or NULL */
+    const char *notes;                        /* paragraphs after the options; or NULL */
+    const char *examples;                     /* a line each */
+    bool passes_on;                           /* arguments from the first non-option on belong to another program */
+    const struct cli_command *const *part;    /* nested subcommands, ends with NULL; or NULL */
 } cli_command_t;
 
 /* Reads the options, which must all belong to one mode, and calls `read` with the key of each; optarg is its value. An

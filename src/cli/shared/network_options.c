@@ -79,6 +79,20 @@ const cli_option_t *cli_network_plan_options(void)
                           TRV_AFFECTS_PLANS, chosen);
 }
 
+const char *cli_network_refused(const char *name)
+{
+    static char sentence[256];
+    const trv_parameter_t *p = trv_parameter_find(name);
+    if (!p || p->affects & TRV_AFFECTS_PLANS)
+        return NULL;
+    snprintf(
+        sentence, sizeof sentence,
+        "--%s: plans are made for ranks that are equally fast and for links with one queue; `trivance simulate 8x8 "
+        "--algorithm=planned --%s=%s` times a plan with it",
+        p->name, p->name, p->value);
+    return sentence;
+}
+
 const cli_option_t *cli_network_link_options(void)
 {
     static cli_option_t chosen[CLI_NETWORK_MAX + 2];
@@ -133,6 +147,25 @@ int cli_network_set(cli_network_t *network, const char *name, const char *value)
 
 /* ---- Checking ---------------------------------------------------------------------------------------------------- */
 
+/* Checks the options. An error that does not occur without a given option begins with the name of that option. */
+static int options_check(const cli_network_t *network, const trv_torus_t *torus)
+{
+    trv_simulate_options_t without = network->options;
+    char sentence[512];
+    const char *name = "buffer";
+    const int rc = trv_simulate_check(&network->options, torus);
+    if (!rc)
+        return TRV_OK;
+    snprintf(sentence, sizeof sentence, "%s", trv_last_error());
+    without.buffer_bytes = 0;
+    if (trv_simulate_check(&without, torus) && strcmp(trv_last_error(), sentence) == 0) {
+        without.slow_ranks = 0;
+        name = trv_simulate_check(&without, torus) && strcmp(trv_last_error(), sentence) == 0 ? "" : "slow-rank";
+    }
+    const bool is_option = *name && network->given >> index_find(name) & 1;
+    return trv_fail(rc, is_option ? "--%s: %s" : "%s%s", is_option ? name : "", sentence);
+}
+
 int cli_network_finish(cli_network_t *network, const trv_torus_t *torus)
 {
     trv_simulate_options_t *options = &network->options;
@@ -146,7 +179,7 @@ int cli_network_finish(cli_network_t *network, const trv_torus_t *torus)
                 return trv_fail(TRV_ERR_ARGUMENT, "--slow-rank: rank %d is given twice; leave one out",
                                 network->slow_rank[i].rank);
     const int rc = cli_links_finish(&network->links, torus, &options->slow_links);
-    return rc ? rc : trv_simulate_check(options, torus);
+    return rc ? rc : options_check(network, torus);
 }
 
 int cli_network_finish_file(cli_network_t *network, const trv_schedule_file_t *file)

@@ -60,6 +60,8 @@ trv_simulate_options_t cli_network_reporting(const trv_simulate_options_t *optio
 #define CLI_NETWORK_OPTION 1024
 const cli_option_t *cli_network_options(void);
 const cli_option_t *cli_network_plan_options(void);
+/* Why a parameter is not among those on which a plan depends (cli_command_t.refused); NULL for other names. */
+const char *cli_network_refused(const char *name);
 const cli_option_t *cli_network_link_options(void);
 
 /* Writes a summary in one line: "fifo, delivery head, 800 Gb/s, alpha 1.5 us, …". Rarely used parameters are

@@ -26,6 +26,12 @@ bool cli_is_several(const cli_choice_t *choice) { return choice->planned || choi
 
 const char *cli_member_letter(const char *algorithm) { return strrchr(algorithm, '-') + 1; }
 
+char *cli_covers_label(const char *label, bool covers, char text[TRV_ALGORITHM_NAME_MAX + 2])
+{
+    snprintf(text, TRV_ALGORITHM_NAME_MAX + 2, covers ? "(%s)" : "%s", label);
+    return text;
+}
+
 static bool selection_has(const cli_selection_t *selection, const char *label)
 {
     for (int i = 0; i < selection->choices; i++)

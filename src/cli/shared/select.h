@@ -31,6 +31,11 @@ bool cli_is_several(const cli_choice_t *choice);
 const char *cli_member_letter(const char *algorithm);
 #define CLI_MEMBER_LETTERS "l, b, p: the fastest of the family's members, -l, -b and -pipelined"
 
+/* Writes the label of a line in a table: in parentheses if its schedule only covers (TRV_COVERS), with the remark below
+ * the table. Such a schedule is never marked as the fastest if others are exact. Returns `text`. */
+char *cli_covers_label(const char *label, bool covers, char text[TRV_ALGORITHM_NAME_MAX + 2]);
+#define CLI_COVERS_REMARK "(): correct only for max, min, and, or, because contributions may count twice"
+
 typedef struct cli_selection {
     bool all;    /* the user typed `all`: an algorithm that does not support the torus is not an error */
     bool single; /* the user named exactly one algorithm or family */

@@ -256,7 +256,7 @@ int cli_table_end(cli_table_t *table)
     return table->failed ? trv_fail_memory() : TRV_OK;
 }
 
-void cli_print_planned(const char *const *name, const uint64_t *bytes, int sizes)
+void cli_print_planned(const char *lead, const char *const *name, const uint64_t *bytes, int sizes)
 {
     char text[TRV_BYTES_TEXT_MAX];
     const char *before = NULL;
@@ -265,7 +265,7 @@ void cli_print_planned(const char *const *name, const uint64_t *bytes, int sizes
             continue;
         bool same = before && strcmp(before, name[i]) == 0;
         if (!same)
-            printf("%s%s at", before ? "; " : "planned is ", name[i]);
+            printf("%s%s at", before ? "; " : lead, name[i]);
         printf("%s %s", same ? "," : "", trv_format_bytes(bytes[i], text));
         before = name[i];
     }

@@ -65,9 +65,9 @@ void cli_row_end(cli_table_t *table);
 /* Prints the rows not yet printed and frees everything. Returns 0 or TRV_ERR_MEMORY. */
 int cli_table_end(cli_table_t *table);
 
-/* Prints "planned is trivance-l at 32 B, 1 KiB; hybrid:9 at 32 KiB": the schedule selected at each size (NULL:
- * none). */
-void cli_print_planned(const char *const *name, const uint64_t *bytes, int sizes);
+/* Prints "planned is trivance-l at 32 B, 1 KiB; hybrid:9 at 32 KiB", with "planned is " as `lead`: the schedule
+ * selected at each size (NULL: none). */
+void cli_print_planned(const char *lead, const char *const *name, const uint64_t *bytes, int sizes);
 
 /* The width of a UTF-8 text on a terminal, in columns: one per code point, none for bold and colours. */
 int cli_text_width(const char *text);

@@ -54,7 +54,7 @@ static void add_result(const cli_group_t *group, int line, int size, cli_table_t
     }
     cli_cell_real(table, point->row.time_ns, 3);
     cli_cell_real(table, cli_group_vs_trivance(group, line, size), 6);
-    cli_cell_bool(table, point->row.time_ns <= cli_group_best_ns(group, size));
+    cli_cell_bool(table, cli_group_is_best(group, line, size));
     cli_cell_int(table, (int64_t)point->row.packet_hops);
     cli_cell_int(table, (int64_t)point->row.simulated_hops);
     cli_cell_real(table, point->row.wall_s, 6);

@@ -25,6 +25,7 @@ enum {
     OPTION_LINKS,
     OPTION_TRACE,
     OPTION_PLOT,
+    OPTION_NODES,
     OPTION_FULL
 };
 
@@ -49,6 +50,10 @@ static const cli_option_t option[] =
       "simulate a program in LogGOPSim's text format (- is stdin), "
       "with as many ranks as the torus and with matching sizes of sends and receives; alpha is then 0 unless given",
       "FILE"},
+     {"nodes", OPTION_NODES, "LIST",
+      "simulate a job on these nodes only (0-9,16-25,32-40): its plan, and algorithms with their ranks in the order of "
+      "the plan",
+      NULL},
      {"compare", OPTION_COMPARE, NULL,
       "print also the time by the cost model of `trivance cost`, and the ratio of the simulated time to it; "
       "a hop costs the latencies of a link and of a router's input and output",
@@ -78,6 +83,8 @@ static const cli_mode_t mode[] = {
     {"plot", "--plot draws the times of algorithms over the size, and prints them as `trivance sweep` does",
      "TORUS algorithm collective root bytes limit format MORE", "8x8 --bytes=1K:64M --plot=times.svg"},
     {"goal", "a GOAL program has its own sizes and no steps", "TORUS links full format MORE", "3x3 --goal=FILE"},
+    {"nodes", "--nodes simulates a job on some nodes of a torus",
+     "TORUS algorithm collective root bytes full format MORE", "8x8 --nodes=0-9"},
     {"schedule", CLI_FILE_ABOUT, SIMULATED_READS " unchecked", "--schedule=nine.json"},
     {NULL, NULL, SIMULATED_READS " TORUS algorithm collective root", "8x8"},
 };
@@ -87,7 +94,8 @@ const cli_command_t cli_simulate_command = {
     .summary = "completion time on a torus, packet by packet",
     .usage = "TORUS… [OPTIONS]\n"
              "--schedule=FILE [OPTIONS]\n"
-             "TORUS --goal=FILE [OPTIONS]",
+             "TORUS --goal=FILE [OPTIONS]\n"
+             "TORUS --nodes=LIST [OPTIONS]",
     .about = "Simulates the completion time on a torus packet by packet, for each algorithm and size, and relates it "
              "to Trivance's, as the paper's plots do.",
     .option = option,
@@ -101,7 +109,8 @@ const cli_command_t cli_simulate_command = {
                 "trivance simulate 8x8 --slow-link=0:+0:4x\n"
                 "trivance simulate 8x8 --bytes=1K:64M --plot=times.svg\n"
                 "trivance plan 8x8 --format=json | trivance simulate --schedule=-\n"
-                "trivance simulate 8x8 --collective=alltoall --bytes=1K:64K:x4\n",
+                "trivance simulate 8x8 --collective=alltoall --bytes=1K:64K:x4\n"
+                "trivance simulate 16x16 --nodes=0-9,16-25,32-40 --bytes=32,1M\n",
 };
 
 /* The options that were given, as far as defaults of others depend on them. */
@@ -138,6 +147,7 @@ static int read_option(void *context, int key)
     case 'f': return cli_parse_format(optarg, &job->format);
     case OPTION_UNCHECKED: job->unchecked = true; return TRV_OK;
     case OPTION_GOAL: job->goal = optarg; return TRV_OK;
+    case OPTION_NODES: job->nodes = optarg; return TRV_OK;
     case OPTION_COMPARE: job->compare = true; return TRV_OK;
     case OPTION_LIMIT: job->limit = true; return TRV_OK;
     case OPTION_RANKING: job->ranking = true; return TRV_OK;
@@ -154,6 +164,8 @@ static const char *check_values(const cli_simulate_t *job)
 {
     if (job->goal && job->tori.count != 1)
         return "--goal requires one torus, for example `trivance simulate 3x3 --goal=FILE`";
+    if (job->nodes && job->tori.count != 1)
+        return "--nodes requires one torus, for example `trivance simulate 8x8 --nodes=0-9`";
     if (job->ranking && job->format != CLI_FORMAT_TABLE)
         return "--ranking prints a table; for --format=json or csv use --limit, which adds the column limit_ratio";
     if (job->ranking && job->sizes > CLI_RANKING_SIZES_MAX)

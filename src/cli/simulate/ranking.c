@@ -20,6 +20,7 @@ typedef struct position {
     double time_ns;
     int line;
     const char *label;
+    bool covers;
 } position_t;
 
 /* The lines of a group that have a time at one size, the fastest first. */
@@ -48,7 +49,8 @@ static int ranking_init(ranking_t *ranking, const cli_group_t *group, int size)
     for (int line = 0; line < group->lines; line++) {
         const cli_point_t *point = &group->point[line * group->sizes + size];
         if (!point->row.code)
-            ranking->position[ranking->positions++] = (position_t){point->row.time_ns, line, point->choice->label};
+            ranking->position[ranking->positions++] = (position_t){point->row.time_ns, line, point->choice->label,
+                                                                   point->row.covers};
     }
     qsort(ranking->position, (size_t)ranking->positions, sizeof *ranking->position, ranking_compare);
     const cli_point_t *any = &group->point[size];
@@ -75,7 +77,8 @@ static void ranking_cell(const ranking_t *ranking, int index, cli_table_t *table
     if (unit && strcmp(unit + 1, ranking->unit->name) == 0) /* omit the unit that the title has */
         *unit = '\0';
     trv_snprintf(text, sizeof text, "%s %5.*f", time, ratio < 100 ? 2 : 1, ratio);
-    cli_cell_text(table, position->label);
+    char label[TRV_ALGORITHM_NAME_MAX + 2];
+    cli_cell_text(table, cli_covers_label(position->label, position->covers, label));
     cli_cell_text(table, text);
 }
 

@@ -21,15 +21,37 @@
 
 /* ---- Comparison -------------------------------------------------------------------------------------------------- */
 
+/* The time with which a line is compared: NAN if there is none, or if the schedule only covers and another is exact. */
+static double compared_ns(const cli_group_t *group, int line, int size)
+{
+    const trv_compare_row_t *row = &group->point[line * group->sizes + size].row;
+    bool left_out = row->code != TRV_OK;
+    for (int other = 0; other < group->lines && row->covers && !left_out; other++) {
+        const trv_compare_row_t *exact = &group->point[other * group->sizes + size].row;
+        left_out = !exact->code && !exact->covers;
+    }
+    return left_out ? NAN : row->time_ns;
+}
+
 double cli_group_best_ns(const cli_group_t *group, int size)
 {
     double best_ns = NAN;
-    for (int line = 0; line < group->lines; line++) {
-        const cli_point_t *point = &group->point[line * group->sizes + size];
-        if (!point->row.code)
-            best_ns = fmin(best_ns, point->row.time_ns);
-    }
+    for (int line = 0; line < group->lines; line++)
+        best_ns = fmin(best_ns, compared_ns(group, line, size));
     return best_ns;
+}
+
+bool cli_group_is_best(const cli_group_t *group, int line, int size)
+{
+    return compared_ns(group, line, size) <= cli_group_best_ns(group, size);
+}
+
+bool cli_group_covers(const cli_group_t *group, int line)
+{
+    bool covers = false;
+    for (int size = 0; size < group->sizes; size++)
+        covers = covers || group->point[line * group->sizes + size].row.covers;
+    return covers;
 }
 
 static bool is_trivance(const cli_choice_t *choice)
@@ -45,8 +67,8 @@ double cli_group_trivance_ns(const cli_group_t *group, int size)
     double best_ns = NAN;
     for (int line = 0; line < group->lines; line++) {
         const cli_point_t *point = &group->point[line * group->sizes + size];
-        if (!point->row.code && is_trivance(point->choice))
-            best_ns = fmin(best_ns, point->row.time_ns);
+        if (is_trivance(point->choice))
+            best_ns = fmin(best_ns, compared_ns(group, line, size));
     }
     return best_ns;
 }
@@ -63,14 +85,13 @@ double cli_group_vs_trivance(const cli_group_t *group, int line, int size)
 /* ---- Points ------------------------------------------------------------------------------------------------------ */
 
 /* With `all`, algorithms that do not support the torus are left out; a named one stays and has a reason. */
-static bool is_supported(const cli_simulate_t *job, const trv_torus_t *torus, const cli_choice_t *choice)
+static bool is_supported(const cli_simulate_t *job, const trv_network_t *on, const cli_choice_t *choice)
 {
-    const trv_network_t on = cli_network_on(torus, &job->network.options);
     char name[TRV_FULL_NAME_MAX];
     if (choice->planned || !job->selection.all)
         return true;
     for (int i = 0; i < choice->members; i++)
-        if (trv_schedule_full_name_on(&on, cli_member_name(choice, i), job->collective, job->root, name, sizeof name) !=
+        if (trv_schedule_full_name_on(on, cli_member_name(choice, i), job->collective, job->root, name, sizeof name) !=
             TRV_ERR_UNSUPPORTED)
             return true;
     return false;
@@ -118,12 +139,13 @@ static int add_points(cli_outcome_t *outcome, const cli_group_t *group)
     int64_t index = 0;
     for (int i = 0; i < group->lines * group->sizes && index >= 0; i++) {
         const cli_point_t *point = &group->point[i];
+        const trv_schedule_t *own = point->schedule ? point->schedule : outcome->schedule;
         index = trv_compare_add(outcome->compare,
                                 &(trv_compare_point_t){TRV_COMPARE_POINT, .torus = group->torus,
                                                        .network = &group->options, .collective = group->collective,
                                                        .root = group->root, .vector_bytes = point->bytes,
-                                                       .algorithms = outcome->schedule ? NULL : point->choice->label,
-                                                       .schedule = outcome->schedule});
+                                                       .algorithms = own ? NULL : point->choice->label,
+                                                       .schedule = own});
     }
     return index < 0 ? (int)index : TRV_OK;
 }
@@ -155,8 +177,9 @@ static int run_algorithms(cli_simulate_t *job, cli_outcome_t *outcome, trv_span_
         if (rc)
             break;
         cli_group_t *group = add_group(job, outcome, &job->tori.torus[t], job->collective, job->root);
+        const trv_network_t on = cli_network_on(&group->torus, &job->network.options);
         for (int i = 0; i < job->selection.choices; i++)
-            if (is_supported(job, &group->torus, &job->selection.choice[i]))
+            if (is_supported(job, &on, &job->selection.choice[i]))
                 add_line(job, outcome, group, &job->selection.choice[i]);
         if (group->lines == 0)
             rc =
@@ -164,6 +187,33 @@ static int run_algorithms(cli_simulate_t *job, cli_outcome_t *outcome, trv_span_
                          "no algorithm of the list supports the torus; `trivance list` shows which tori each supports");
     }
     return rc ? rc : run_points(outcome, span);
+}
+
+static int run_nodes(cli_simulate_t *job, cli_outcome_t *outcome, trv_span_t span)
+{
+    const trv_torus_t *torus = &job->tori.torus[0];
+    trv_network_t ring = {TRV_NETWORK}, along = {TRV_NETWORK};
+    int nodes = 0, *node = malloc((size_t)torus->ranks * sizeof *node);
+    int rc = node ? cli_read_nodes(job->nodes, torus->ranks, node, &nodes) : trv_fail_memory();
+    if (!rc)
+        rc = cli_network_finish(&job->network, torus);
+    if (!rc || rc == TRV_ERR_UNSUPPORTED) /* cut links divide the network: the nodes may still be connected */
+        rc = cli_simulate_expand(&job->selection);
+    if (!rc)
+        rc = cli_simulate_shapes(nodes, &ring.torus, &along.torus);
+    if (!rc)
+        rc = allocate(outcome, 1, (size_t)job->selection.choices * (size_t)job->sizes);
+    if (!rc) {
+        cli_group_t *group = add_group(job, outcome, torus, job->collective, job->root);
+        group->nodes = nodes;
+        for (int i = 0; i < job->selection.choices; i++)
+            if (is_supported(job, &ring, &job->selection.choice[i]) ||
+                is_supported(job, &along, &job->selection.choice[i]))
+                add_line(job, outcome, group, &job->selection.choice[i]);
+        rc = cli_simulate_nodes(group, node, trv_span(span, 0, 0.5));
+    }
+    free(node);
+    return rc ? rc : run_points(outcome, trv_span(span, 0.5, 0.5));
 }
 
 /* ---- Files ------------------------------------------------------------------------------------------------------- */
@@ -362,6 +412,7 @@ int cli_simulate_run(cli_simulate_t *job, cli_outcome_t *outcome)
         rc = run_goal(job, outcome);
     else
         rc = job->schedule ? run_schedule(job, outcome, trv_span(all, 0, part))
+             : job->nodes  ? run_nodes(job, outcome, trv_span(all, 0, part))
                            : run_algorithms(job, outcome, trv_span(all, 0, part));
     if (!rc)
         rc = check_any(outcome);
@@ -375,6 +426,8 @@ void cli_outcome_clear(cli_outcome_t *outcome)
 {
     trv_compare_destroy(outcome->compare);
     trv_schedule_destroy(outcome->schedule);
+    for (size_t i = 0; i < outcome->points; i++)
+        trv_schedule_destroy(outcome->point[i].schedule);
     free(outcome->group);
     free(outcome->point);
     free(outcome->detail);

@@ -21,6 +21,7 @@
 /* The options and arguments. */
 typedef struct cli_simulate {
     const char *command, *schedule, *goal, *trace, *plot; /* files, or NULL */
+    const char *nodes;                                    /* a list, or NULL */
     bool links, compare, limit, ranking, unchecked;
     cli_format_t format;
     cli_selection_t selection;
@@ -47,6 +48,7 @@ typedef struct cli_point {
     const cli_choice_t *choice; /* an algorithm, a family or `planned`; or the label of a file */
     uint64_t bytes;
     trv_compare_row_t row;
+    trv_schedule_t *schedule; /* with --nodes: on the machine; otherwise NULL */
 } cli_point_t;
 
 /* The results of one torus: line l (an algorithm or family) and size s are at index l * sizes + s. */
@@ -57,6 +59,8 @@ typedef struct cli_group {
     int root, lines, sizes;
     cli_point_t *point;
     cli_detail_t *detail;
+    int nodes; /* with --nodes: their number, and the plan for each size; otherwise 0 */
+    trv_planner_node_choice_t plan[CLI_SIMULATE_SIZES_MAX];
 } cli_group_t;
 
 typedef struct cli_outcome {
@@ -71,10 +75,24 @@ typedef struct cli_outcome {
     uint64_t trace_events;    /* number of events written with --trace */
 } cli_outcome_t;
 
+/* Replaces each family of the selection by its members, for --nodes. */
+int cli_simulate_expand(cli_selection_t *selection);
+/* Sets the ring and the line of this number of nodes. */
+int cli_simulate_shapes(int nodes, trv_torus_t *ring, trv_torus_t *line);
+/* Plans for the group's nodes, and fills in the schedules of its points. */
+int cli_simulate_nodes(cli_group_t *group, const int *node, trv_span_t span);
+
 /* Runs all simulations and writes the trace. If some points cannot run, these have the reason; if none can, that is an
  * error. The caller clears the outcome in any case. */
 int cli_simulate_run(cli_simulate_t *job, cli_outcome_t *outcome);
 void cli_outcome_clear(cli_outcome_t *outcome);
+
+/* Whether an algorithm is correct only for some operations, because its schedules only cover (TRV_COVERS). It is never
+ * the fastest beside others, and marked in tables: its name is in parentheses. */
+bool cli_group_covers(const cli_group_t *group, int line);
+
+/* Whether a line has the shortest time of a size. */
+bool cli_group_is_best(const cli_group_t *group, int line, int size);
 
 /* The shortest time of a size in a group, and Trivance's: that of the fastest line whose algorithms all belong to its
  * family. NAN if there is none. */

@@ -48,6 +48,7 @@ static int print_table(const cli_simulate_t *job, const cli_group_t *group, cons
 {
     cli_column_t column[CLI_SIMULATE_SIZES_MAX + 1] = {{NULL, corner, false, 0}};
     char title[CLI_SIMULATE_SIZES_MAX][TRV_BYTES_TEXT_MAX + 8], bytes[TRV_BYTES_TEXT_MAX], text[CELL_MAX];
+    char label[TRV_ALGORITHM_NAME_MAX + 2];
     cli_table_t table;
     for (int size = 0; size < group->sizes; size++) {
         snprintf(title[size], sizeof title[size], "%s%*s",
@@ -58,7 +59,7 @@ static int print_table(const cli_simulate_t *job, const cli_group_t *group, cons
     for (int line = 0; line < group->lines; line++) {
         if (!runs(group, line))
             continue;
-        cli_cell_text(&table, label_of(group, line));
+        cli_cell_text(&table, cli_covers_label(label_of(group, line), cli_group_covers(group, line), label));
         for (int size = 0; size < group->sizes; size++) {
             snprintf(text, sizeof text, "-%*s", margin, "");
             if (!point_at(group, line, size)->row.code)
@@ -74,7 +75,7 @@ static void time_cell(const cli_group_t *group, int line, int size, char text[CE
 {
     const cli_point_t *point = point_at(group, line, size);
     char time[TRV_TIME_TEXT_MAX];
-    bool best = group->lines > 1 && point->row.time_ns <= cli_group_best_ns(group, size);
+    bool best = group->lines > 1 && cli_group_is_best(group, line, size);
     bool bold = best && cli_stdout_is_terminal();
     char member = point->choice->members > 1 ? *cli_member_letter(point->row.algorithm) : ' ';
     trv_format_time(point->row.time_ns, column_unit(group, size), time);
@@ -111,8 +112,24 @@ static void print_plans(const cli_group_t *group)
             name[size] = point->row.code ? NULL : point->row.algorithm;
             bytes[size] = point->bytes;
         }
-        cli_print_planned(name, bytes, group->sizes);
+        cli_print_planned("planned is ", name, bytes, group->sizes);
     }
+}
+
+/* Prints the order of the plan at each size, and its torus, line or ring. */
+static void print_orders(const cli_group_t *group)
+{
+    char order[CLI_SIMULATE_SIZES_MAX][TRV_TORUS_TEXT_MAX + 32], torus[TRV_TORUS_TEXT_MAX];
+    const char *name[CLI_SIMULATE_SIZES_MAX];
+    uint64_t bytes[CLI_SIMULATE_SIZES_MAX];
+    for (int size = 0; size < group->sizes; size++) {
+        const trv_planner_node_choice_t *plan = &group->plan[size];
+        snprintf(order[size], sizeof order[size], "%s on %s", trv_order_name(plan->order),
+                 trv_torus_format(&plan->torus, torus, sizeof torus));
+        name[size] = order[size];
+        bytes[size] = point_at(group, 0, size)->bytes;
+    }
+    cli_print_planned("order of the ranks, that of the plan: ", name, bytes, group->sizes);
 }
 
 static int print_times(const cli_simulate_t *job, const cli_group_t *group)
@@ -131,7 +148,14 @@ static int print_times(const cli_simulate_t *job, const cli_group_t *group)
 /* Prints the schedules that were planned, and the reasons why algorithms are missing. */
 static void print_remarks(const cli_group_t *group)
 {
+    bool covers = false;
     print_plans(group);
+    if (group->nodes)
+        print_orders(group);
+    for (int line = 0; line < group->lines; line++)
+        covers = covers || cli_group_covers(group, line);
+    if (covers)
+        puts(CLI_COVERS_REMARK);
     for (int line = 0; line < group->lines; line++)
         for (int size = 0; size < group->sizes; size++)
             if (point_at(group, line, size)->row.code) {
@@ -229,10 +253,13 @@ static void print_header(const cli_simulate_t *job, const cli_group_t *group)
     const trv_network_t wired = cli_network_on(&group->torus, &job->network.options);
     char shape[TRV_SHAPE_TEXT_MAX], network[CLI_NETWORK_TEXT_MAX];
     int ranks = group->torus.ranks;
-    printf("%s on %s (%d rank%s)%s\n%s\n\n",
-           job->goal ? "GOAL program" : trv_collective_shape(group->collective)->title, trv_shape_words(&wired, shape),
-           ranks, ranks == 1 ? "" : "s", job->goal ? "; alpha is paid in addition to its calculations" : "",
+    printf("%s on %s (%d rank%s)%s\n%s\n", job->goal ? "GOAL program" : trv_collective_shape(group->collective)->title,
+           trv_shape_words(&wired, shape), ranks, ranks == 1 ? "" : "s",
+           job->goal ? "; alpha is paid in addition to its calculations" : "",
            cli_network_format(&job->network, network));
+    if (group->nodes)
+        printf("a job on %d of its nodes\n", group->nodes);
+    putchar('\n');
 }
 
 int cli_simulate_text(const cli_simulate_t *job, const cli_outcome_t *outcome)

@@ -1,0 +1,76 @@
+/*
+ * A user's own schedule as a candidate. Its simulator is made when it is added, because no name creates it again.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <trivance/algorithms.h>
+
+#include "base/error.h"
+#include "planner/constraints.h"
+#include "planner/ranking.h"
+#include "torus/torus.h"
+
+static int check_name(const trv_candidates_t *list, const char *name)
+{
+    bool taken = !*name || strlen(name) >= TRV_ALGORITHM_NAME_MAX || trv_algorithm_find(name);
+    for (int i = 0; i < list->count && !taken; i++)
+        taken = strcmp(list->candidate[i].name, name) == 0;
+    return taken
+               ? trv_fail(TRV_ERR_ARGUMENT,
+                          "the name '%.60s' is that of another candidate, or does not have 1 to %d characters; choose "
+                          "another one, for example mine",
+                          name, TRV_ALGORITHM_NAME_MAX - 1)
+               : TRV_OK;
+}
+
+static int check_purpose(const trv_candidates_t *list, const trv_schedule_t *schedule, const char *name)
+{
+    const trv_torus_t *torus = trv_schedule_torus(schedule);
+    const trv_collective_t collective = trv_schedule_collective(schedule);
+    char own[TRV_TORUS_TEXT_MAX], expected[TRV_TORUS_TEXT_MAX];
+    if (trv_torus_equal(torus, &list->network.torus) && collective == list->collective &&
+        trv_schedule_root(schedule) == list->root)
+        return TRV_OK;
+    return trv_fail(TRV_ERR_ARGUMENT,
+                    "%s is a schedule for %s on %s with the root %d; the plan is for %s on %s with the "
+                    "root %d",
+                    name, trv_collective_name(collective), trv_torus_format(torus, own, sizeof own),
+                    trv_schedule_root(schedule), trv_collective_name(list->collective),
+                    trv_torus_format(&list->network.torus, expected, sizeof expected), list->root);
+}
+
+/* Fails if the schedule violates a constraint that does not depend on the size, or cannot run on the network: the
+ * simulation of one byte finds a message that passes a cut link. */
+static int check_runs(const trv_planner_t *planner, trv_candidate_t *candidate)
+{
+    trv_entry_t entry;
+    bool allowed;
+    int rc = trv_constraints_allow(&planner->constraints, &planner->list, candidate, 0, &allowed);
+    if (!rc && !allowed)
+        rc = trv_constraints_fail(&planner->constraints, &planner->list, candidate, 0);
+    if (rc)
+        return rc;
+    rc = trv_candidate_simulate(candidate, &planner->network, 1, planner->hops_max, (trv_span_t){0}, INFINITY, &entry);
+    return rc == TRV_ERR_UNSUPPORTED ? trv_fail(rc, "%s cannot run: %s", candidate->name, trv_last_error()) : rc;
+}
+
+int trv_planner_add(trv_planner_t *planner, const trv_schedule_t *schedule, const char *name)
+{
+    trv_candidate_t candidate = {.by_name = true, .own = true};
+    int rc = check_name(&planner->list, name);
+    if (!rc)
+        rc = check_purpose(&planner->list, schedule, name);
+    if (rc)
+        return rc;
+    snprintf(candidate.name, sizeof candidate.name, "%s", name);
+    rc = trv_candidate_take(&planner->list, &candidate, schedule);
+    if (!rc)
+        rc = check_runs(planner, &candidate);
+    if (!rc)
+        rc = trv_candidates_add(&planner->list, &candidate);
+    if (rc)
+        trv_simulator_destroy(candidate.simulator);
+    return rc;
+}
