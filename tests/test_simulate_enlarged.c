@@ -1,6 +1,6 @@
 /*
  * Enlarged packets: beyond a number of packet-hops packets are doubled in size. On small networks with a small limit
- * the time must be that of the simulation of every packet, within TRV_SIMULATE_WITHIN, and nearly always much closer.
+ * the time must be about that of the simulation of every packet: the order of messages that arrive at once may differ.
  */
 #include "exhaustive.h"
 #include "simulate_check.h"
@@ -12,7 +12,8 @@
 
 #define LIMIT     2e5 /* packet-hops; at least half of them are left, or one packet per message */
 #define HOPS_MAX  4e6 /* of the simulations of every packet */
-#define USUALLY   1e-3
+#define WITHIN    0.01
+#define NEVER     0.25
 #define SAMPLES   60
 #define QUESTIONS (exhaustive() ? 4 * SAMPLES : SAMPLES)
 
@@ -92,14 +93,14 @@ static void test_enlarged(void **unused)
         const double apart = trv_simulate_hops(simulator, &every, bytes) <= HOPS_MAX
                                  ? deviation(simulator, &options, bytes)
                                  : -1;
-        if (apart > TRV_SIMULATE_WITHIN)
+        if (apart > NEVER)
             fail_msg("%s on %d ranks, %llu bytes in packets of %u: the times differ by %.2f %%", simulator->name,
                      simulator->torus.ranks, (unsigned long long)bytes, options.packet_bytes, 100 * apart);
         compared += apart >= 0;
-        close += apart >= 0 && apart <= USUALLY;
+        close += apart >= 0 && apart <= WITHIN;
         trv_simulator_destroy(simulator);
     }
-    assert_true(close >= 0.85 * compared);
+    assert_true(close >= 0.93 * compared); /* it is 0.975 */
 }
 
 /* Below the limit, and with `full`, link loads, an observer or finite buffers, every packet is simulated. */

@@ -76,7 +76,7 @@ class Simulator(L.Handle):
 
     def run(self, size: Bytes, links: bool = False, network: Optional[Network] = None, full: bool = False) -> Simulation:
         """The time with counts of messages and packets and, if `links`, the traffic of every link. With `full` (or `links`) every
-        packet is simulated, however many there are; otherwise large vectors are simulated with larger packets, within 5 %, and usually within 0.01 %."""
+        packet is simulated, however many there are; otherwise large vectors are simulated with larger packets, usually within 1 %."""
         if network is not None and network.torus != self.network.torus:
             raise L.ArgumentError(f"network is one of the torus {network.torus}; the schedule's is {self.network.torus}")
         result, options = L.Simulation(), L.SimulateOptions.from_buffer_copy((network or self.network)._options)

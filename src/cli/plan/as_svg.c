@@ -18,7 +18,7 @@ trv_draw_options_t cli_plan_drawn(const cli_shown_t *shown, const trv_network_t 
     if (!isnan(shown->time.ns))
         trv_snprintf(note, TRV_CAPTION_MAX, "; %s %s (%s) at %g Gb/s, alpha %g us, hops %g ns",
                      trv_format_time(shown->time.ns, trv_time_unit(shown->time.ns), time),
-                     shown->time.approximate ? "simulated within 5 %" : "simulated",
+                     shown->time.approximate ? "simulated (usually within 1 %)" : "simulated",
                      trv_parameter_format(options, trv_parameter_find("model"), model), options->bandwidth_bps / 1e9,
                      options->alpha_ns / 1e3, cli_hop_ns(options));
     trv_draw_options_t drawn = {TRV_DRAW_OPTIONS, .network = network, .cost = &shown->cost};

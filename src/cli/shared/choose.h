@@ -15,7 +15,7 @@ typedef struct cli_time {
         approximate; /* with enlarged packets (trv_simulate): marked with ~ in tables, which CLI_APPROXIMATE explains */
 } cli_time_t;
 
-#define CLI_APPROXIMATE "simulated with larger packets, because the vector has very many; within 5 %, usually 0.01 %"
+#define CLI_APPROXIMATE "simulated with larger packets, because there are millions; usually within 1 %"
 
 /* Calls trv_planner_best with a progress bar. */
 int cli_planner_best(const trv_torus_t *torus, trv_collective_t collective, int root,
