@@ -360,12 +360,12 @@ static void test_errors(void **state)
                      TRV_ERR_ARGUMENT);
     assert_non_null(strstr(trv_last_error(), "packet"));
     trv_compare_destroy(compare);
-    /* A message that is too long is a reason. */
+    /* A vector that takes too long is a reason. */
     const trv_compare_row_t *row = run_one(&compare, &(trv_compare_point_t){TRV_COMPARE_POINT, .torus = torus,
                                                                             .algorithms = "trivance-l",
-                                                                            .vector_bytes = UINT64_C(1) << 40});
+                                                                            .vector_bytes = UINT64_C(1) << 50});
     assert_int_equal(row->code, TRV_ERR_UNSUPPORTED);
-    assert_non_null(strstr(row->reason, "use larger packets"));
+    assert_non_null(strstr(row->reason, "choose a shorter vector"));
     trv_compare_destroy(compare);
     /* Of a single point the reason is the error, and so are those of its options. */
     trv_compare_point_t point = {TRV_COMPARE_POINT, .torus = torus, .algorithms = "swing", .vector_bytes = 64};

@@ -227,29 +227,30 @@ static void rejects_bad_names(void **state)
         const char *name;
         int code;
         const char *sentence;
-    } cases[] = {{"hybrid:5", TRV_ERR_UNSUPPORTED,
-                  "5 is not a divisor of dimension 0, whose size is 8; use a divisor, for example 2"},
-                 {"hybrid:2x2x2", TRV_ERR_UNSUPPORTED, "each dimension of the torus, here 2, or one for all, not 3"},
-                 {"hybrid:8/7", TRV_ERR_ARGUMENT,
-                  "takes 2 to 4 steps, one of the numbers that `trivance search 8` lists, not 7"},
-                 {"hybrid:1/2", TRV_ERR_ARGUMENT, "no number of steps"},
-                 {"hybrid:0", TRV_ERR_ARGUMENT, "is not a list of factors: whole numbers from 1, separated by x"},
-                 {"hybrid:4x", TRV_ERR_ARGUMENT, "is not a list of factors: whole numbers from 1, separated by x"},
-                 {"hybrid:-4", TRV_ERR_ARGUMENT, "is not a list of factors: whole numbers from 1, separated by x"},
-                 {"hybrid:4/", TRV_ERR_ARGUMENT, "is not a list of factors: whole numbers from 1, separated by x"},
-                 {"hybrid:99999999999999999999", TRV_ERR_ARGUMENT,
-                  "is not a list of factors: whole numbers from 1, separated by x"},
-                 {"hybrid:1x1x1x1x1x1x1x1x1", TRV_ERR_ARGUMENT,
-                  "is not a list of factors: whole numbers from 1, separated by x"},
-                 {"hybrid:4:blue", TRV_ERR_ARGUMENT, "hybrid: 'blue' is not a parameter: expected hybrid:G["},
-                 {"hybrid:4:own2", TRV_ERR_ARGUMENT,
-                  "'2' is not a number of dimensions over which a stream scatters from 1 to 1 on 8x8; "},
-                 {"hybrid:4:own:own", TRV_ERR_ARGUMENT, "'own' is not a parameter"},
-                 {"hybrid:4:", TRV_ERR_ARGUMENT, "'' is not a parameter"},
-                 {"trivance-l:4", TRV_ERR_ARGUMENT, "trivance-l takes no parameters"},
-                 {"hybri:4", TRV_ERR_ARGUMENT, "there is no algorithm 'hybri:4'"},
-                 {"planned", TRV_ERR_ARGUMENT, "that trv_planner_best (in Python trivance.plan) returns"},
-                 {"relayed:auto", TRV_ERR_ARGUMENT, "'auto' selects an algorithm for one network and size"}};
+    } cases[] =
+        {{"hybrid:5", TRV_ERR_UNSUPPORTED,
+          "5 is not a divisor of dimension 0, whose size is 8; use a divisor, for example 2"},
+         {"hybrid:2x2x2", TRV_ERR_UNSUPPORTED, "each dimension of the torus, here 2, or one for all, not 3"},
+         {"hybrid:8/7", TRV_ERR_ARGUMENT,
+          "takes 2 to 4 steps, one of the numbers that `trivance search 8` lists, not 7"},
+         {"hybrid:1/2", TRV_ERR_ARGUMENT, "no number of steps"},
+         {"hybrid:0", TRV_ERR_ARGUMENT, "is not a list of factors: whole numbers from 1, separated by x"},
+         {"hybrid:4x", TRV_ERR_ARGUMENT, "is not a list of factors: whole numbers from 1, separated by x"},
+         {"hybrid:-4", TRV_ERR_ARGUMENT, "is not a list of factors: whole numbers from 1, separated by x"},
+         {"hybrid:4/", TRV_ERR_ARGUMENT, "is not a list of factors: whole numbers from 1, separated by x"},
+         {"hybrid:99999999999999999999", TRV_ERR_ARGUMENT,
+          "is not a list of factors: whole numbers from 1, separated by x"},
+         {"hybrid:1x1x1x1x1x1x1x1x1", TRV_ERR_ARGUMENT,
+          "is not a list of factors: whole numbers from 1, separated by x"},
+         {"hybrid:4:blue", TRV_ERR_ARGUMENT, "hybrid: 'blue' is not a parameter: expected hybrid:G["},
+         {"hybrid:4:own2", TRV_ERR_ARGUMENT,
+          "'own2' is not own followed by a number of dimensions over which a stream scatters from 1 to 1 on 8x8; "},
+         {"hybrid:4:own:own", TRV_ERR_ARGUMENT, "'own' is not a parameter"},
+         {"hybrid:4:", TRV_ERR_ARGUMENT, "'' is not a parameter"},
+         {"trivance-l:4", TRV_ERR_ARGUMENT, "trivance-l takes no parameters"},
+         {"hybri:4", TRV_ERR_ARGUMENT, "there is no algorithm 'hybri:4'"},
+         {"planned", TRV_ERR_ARGUMENT, "that trv_planner_best (in Python trivance.plan) returns"},
+         {"relayed:auto", TRV_ERR_ARGUMENT, "'auto' selects an algorithm for one network and size"}};
     const trv_torus_t torus = torus_of("8x8");
     trv_schedule_t *schedule;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -122,7 +122,8 @@ static int read_value(const trv_algorithm_t *algorithm, const trv_field_t *field
         return field->kind == TRV_FIELD_WEIGHTS ? check_weights(algorithm, torus, value->count) : TRV_OK;
     describe_range(field, torus, max, range, sizeof range);
     return trv_fail(TRV_ERR_ARGUMENT, "%s: '%.40s' is not %s%s%s%s; for example %s", algorithm->name, own,
-                    field->word ? field->word : "", field->word ? " and " : "", field->what, range, algorithm->example);
+                    field->word ? field->word : "", field->word ? " followed by " : "", field->what, range,
+                    algorithm->example);
 }
 
 /* The index of the field from `next` on to which a parameter belongs, or -1. */

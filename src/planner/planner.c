@@ -2,9 +2,8 @@
  * A planner ranks its candidates by a model of their time and decides among the best with the packet simulator.
  *
  * It simulates, in the order of their estimates, the candidates whose estimate is near the best one, and then all
- * algorithms of the table. A candidate is skipped if a lower bound on its time shows that it cannot win: first the
- * bound by its number of steps, then the simulator's (trv_simulate_bound_ns). Therefore no named algorithm is ever
- * faster than the choice.
+ * algorithms of the table. A candidate is skipped if a lower bound on its time (trv_simulate_bound_ns) shows that it
+ * cannot win. Therefore no named algorithm is ever faster than the choice.
  *
  * Links are simulated with one queue each (TRV_FIFO), whatever model the network asks for. The symmetry of a schedule
  * then lets a few ranks represent all, and a simulation takes less than a millisecond on any torus. Slow ranks, jitter

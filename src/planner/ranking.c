@@ -39,10 +39,7 @@ int trv_planner_find_time(const trv_planner_t *planner, trv_candidate_t *candida
 {
     double bound_ns;
     entry->time_ns = INFINITY;
-    int rc = trv_candidate_properties(&planner->list, candidate);
-    if (rc || candidate->properties.steps * planner->network.alpha_ns > cutoff_ns)
-        return rc;
-    rc = trv_candidate_prepare(&planner->list, candidate);
+    int rc = trv_candidate_prepare(&planner->list, candidate);
     if (rc)
         return rc;
     trv_simulate_options_t network = planner->network;

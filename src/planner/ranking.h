@@ -101,7 +101,8 @@ double trv_ranking_cutoff_ns(const trv_ranking_t *ranking);
 /* Inserts an entry that has a time into `best`. */
 void trv_ranking_insert(trv_ranking_t *ranking, const trv_entry_t *entry);
 
-/* Times the best entries with the packets of trv_simulate, if they were timed with larger ones, and inserts them anew. */
+/* Times the best entries with the packets of trv_simulate, if they were timed with larger ones, and inserts them
+ * anew. */
 int trv_ranking_confirm(trv_ranking_t *ranking);
 
 /* Times an entry and inserts it. An entry that cannot be simulated, because its messages are too long or pass a cut

@@ -55,7 +55,7 @@ static void fill_sample(const trv_planner_t *planner, const char *name, uint64_t
 {
     const trv_simulate_options_t *network = &planner->network;
     const trv_torus_t *torus = &planner->list.network.torus;
-    const double start_ns = trv_schedule_steps(schedule) * network->alpha_ns, byte_ns = 8e9 / network->bandwidth_bps;
+    const double start_ns = traffic->steps * network->alpha_ns, byte_ns = 8e9 / network->bandwidth_bps;
     double classes = 1;
     for (int d = 0; d < torus->dims; d++)
         classes *= trv_schedule_period(schedule, d);

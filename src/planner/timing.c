@@ -73,9 +73,11 @@ int trv_timing_add_traffic(const trv_schedule_t *schedule, int rank, const trv_s
     double by_port[TRV_PORTS_MAX] = {0}; /* bytes that this rank sends by each port */
     trv_step_t step = TRV_STEP_INIT;
     int rc = TRV_OK;
-    for (int stream = 0; stream < trv_schedule_streams(schedule) && !rc; stream++)
+    for (int stream = 0; stream < trv_schedule_streams(schedule) && !rc; stream++) {
+        int steps = 0;
         for (int k = 0; k < trv_schedule_steps(schedule) && !rc; k++) {
             rc = trv_schedule_step(schedule, rank, stream, k, &step);
+            steps += !rc && step.sends + step.receives > 0;
             for (int i = 0; i < step.sends && !rc; i++) {
                 const double bytes = (double)trv_message_bytes(schedule, stream, &step.send[i], vector_bytes);
                 trv_route_t route;
@@ -91,6 +93,8 @@ int trv_timing_add_traffic(const trv_schedule_t *schedule, int rank, const trv_s
                 traffic->messages++;
             }
         }
+        traffic->steps = fmax(traffic->steps, steps);
+    }
     trv_step_clear(&step);
     return rc;
 }

@@ -90,8 +90,8 @@ static int count_messages(const trv_ranking_t *ranking, const char *name, double
     return rc;
 }
 
-/* Times a candidate. If it has too many messages it is left out, unless it has no model and no other was timed yet. *messages is the number
- * to simulate; at the beginning, that of all ranks, or 0 if it is not known. */
+/* Times a candidate. If it has too many messages it is left out, unless it has no model and no other was timed yet.
+ * *messages is the number to simulate; at the beginning, that of all ranks, or 0 if it is not known. */
 static int examine(trv_ranking_t *ranking, int candidate, double *messages)
 {
     trv_planner_t *planner = ranking->planner;
@@ -104,9 +104,6 @@ static int examine(trv_ranking_t *ranking, int candidate, double *messages)
     if (rc || !allowed)
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
     ranking->allowed++;
-    const double steps_ns = planner->list.candidate[candidate].properties.steps * planner->network.alpha_ns;
-    if (steps_ns > trv_ranking_cutoff_ns(ranking))
-        return TRV_OK;
     if (*messages <= 0)
         rc = count_messages(ranking, planner->list.candidate[candidate].name, messages);
     if (rc)

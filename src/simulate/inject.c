@@ -160,7 +160,7 @@ static int check_route(const trv_packets_t *net, int node, const trv_legs_t *leg
     return TRV_OK;
 }
 
-/* The time from the arrival of the head of a message's last packet, of so many flits, to that of the message. Under head
+/* The time from the arrival of the head of a message's last packet, of so many flits, to that of the message. With head
  * delivery a message in enlarged packets arrives when all of it but its last packet of the own size has. */
 static int64_t tail_time(const trv_packets_t *net, uint64_t bytes, uint32_t flits, int64_t slowest)
 {

@@ -414,7 +414,7 @@ int trv_simulate(const trv_simulator_t *simulator, const trv_simulate_options_t 
 int trv_simulate_until(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes,
                        double hops_max, trv_span_t progress, double cutoff_ns, trv_simulation_t *result)
 {
-    const trv_simulate_options_t larger = trv_simulate_packets(simulator, options, vector_bytes, hops_max);
+    trv_simulate_options_t larger;
     run_t run = {.simulator = simulator,
                  .options = &larger,
                  .own_packet_bytes = options->packet_bytes,
@@ -426,8 +426,10 @@ int trv_simulate_until(const trv_simulator_t *simulator, const trv_simulate_opti
     if (may_fold(options))
         run.torus = &simulator->fold;
     int rc = trv_simulate_check(options, &simulator->torus);
-    if (!rc)
-        rc = run_prepare(&run);
+    if (rc)
+        return rc;
+    larger = trv_simulate_packets(simulator, options, vector_bytes, hops_max);
+    rc = run_prepare(&run);
     if (!rc)
         rc = trv_simulator_check_forwarding(simulator, options);
     if (!rc && progress.callback)

@@ -72,7 +72,7 @@ static void test_bad_input(void **state)
         {"plan 9 -r -1", "from 0 to 8"},
         {"plan 9 -r x", "from 0 to 8"},
         {"plan 9 -a trivance-l --stream 1", "from 0 to 0"},
-        {"plan 9 -b 999T", "; choose a shorter vector"},
+        {"plan 9 -b 999T", "limit of one hour; choose a smaller size"},
         {"verify --schedule=/dev/zero", "the file '/dev/zero' is a device; expected a regular file or a pipe"},
         {"simulate 9 --goal=/dev/zero", "the file '/dev/zero' is a device; expected a regular file or a pipe"},
         {"simulate 9 --network=/dev/zero", "the file '/dev/zero' is a device; expected a regular file or a pipe"},

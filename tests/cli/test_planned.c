@@ -450,7 +450,7 @@ static void test_bad_input(void **state)
         {"verify 9 -c alltoall -a linear:0", "'0' is not a number of messages per port and step from 1 to 1024"},
         {"plan 9 -c alltoall -a linear:1025", "from 1 to 1024; for example linear:8"},
         {"plan 8x8 -a hybrid:4:blue", "blue"},
-        {"plan 4x4 -a hybrid:2:own2", "'own2' is not own and a number of dimensions"},
+        {"plan 4x4 -a hybrid:2:own2", "'own2' is not own followed by a number of dimensions"},
         {"plan 4x4 -a hybrid:2:folded:folded", "'folded' repeats or contradicts another parameter"},
         {"plan 4x4 -a hybrid:2:windows:grouped", "'grouped' repeats or contradicts another parameter"},
         {"plan 4x4m -a spanning-trees:4:", "'' is not a number of trees from 1 to 64"},

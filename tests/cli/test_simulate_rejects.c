@@ -32,11 +32,11 @@ static void test_bad_input(void **state)
         {"9 -a trivance-l -c allgather", "supports only AllReduce"},
         {"4x4 -a star,ring -b 8 --slow-link=1:-0:down", "none of the list can run; star cannot run"},
         {"9 --links --format=csv", "--format=json"},
-        {"9m -a trivance-l -b 1T",
+        {"9m -a trivance-l -b 1T --full",
          "is more than 524287 packets of 8192 bytes; use larger packets"}, /* refused immediately, without a warning */
-        {"3x3 --collective=broadcast --bytes=1000T", "none of the list can run"},
+        {"3x3 --collective=broadcast --bytes=1000T --bandwidth=100Gb/s", "none of the list can run"},
         {"3x3 --collective=alltoall --bytes=1000T -a planned",
-         "is too long for the planner: its packets of 1048576 bytes cross more than 300 million links"},
+         "the simulated time exceeds the simulator's limit of one hour"},
         {"9 -b 1K --plot=x.svg", "--plot draws the times of one torus over several sizes"},
         {"9 8 --plot=x.svg", "--plot draws the times of one torus over several sizes"},
         {"9 --plot=x.svg --links", "--plot draws the times of algorithms over the size, and prints them as `trivance "

@@ -73,7 +73,9 @@ static const cli_option_t option[] =
       "FILE"},
      {"plot", OPTION_PLOT, "FILE", CLI_PLOT_HELP "; prints rows of `trivance sweep`", "FILE"},
      {"full", OPTION_FULL, NULL,
-      "simulate every rank, even where symmetry lets a few represent all; the times are the same", NULL},
+      "simulate every rank, even where symmetry lets a few represent all (the times are the same), and every packet, "
+      "even where there are millions",
+      NULL},
      {"format", 'f', "F", "table (default), json or csv: one row per torus, algorithm and size", "table json csv"},
      CLI_OPTIONS_END};
 
