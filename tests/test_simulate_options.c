@@ -308,6 +308,7 @@ static void test_options_out_of_range(void **state)
         {offsetof(trv_simulate_options_t, message_overhead_ns), -1},
         {offsetof(trv_simulate_options_t, gamma_ns), -1},
         {offsetof(trv_simulate_options_t, injection_bps), -1},
+        {offsetof(trv_simulate_options_t, path_bps), -1},
         {offsetof(trv_simulate_options_t, part_overhead_ns), -1},
         {offsetof(trv_simulate_options_t, gamma_start_ns), -1},
         {offsetof(trv_simulate_options_t, gamma_small_ns), -1},

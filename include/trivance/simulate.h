@@ -98,8 +98,9 @@ typedef struct trv_simulate_options {
     uint64_t seed;              /* … which this determines */
     trv_routes_t routes; /* routes that a planner's schedules are made for; the simulator follows a schedule's ports */
     unsigned shared_paths; /* bit d: messages that leave by the two ports of dimension d share one path into the
-                              network, as fast as a link: one interface, or two behind one cable */
+                              network: one interface, or two behind one cable */
     bool one_path;         /* all dimensions of shared_paths share a single path */
+    double path_bps;       /* the rate of shared paths; 0: that of a link. At most that of an interface */
     bool gamma_per_stream; /* see gamma_ns */
     bool no_forwarding;    /* the network does not forward (trivance/network.h) */
     double injection_bps;  /* rate at which an interface injects its messages; 0: nic_bandwidth_bps, its maximum. Below

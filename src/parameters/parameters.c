@@ -120,9 +120,12 @@ static const trv_parameter_t table[] = {
      .summary = ", no forwarding"},
     {.name = "shared-paths", .kind = TRV_KIND_DIMENSIONS, MEMBER(shared_paths), MARK(one_path), .affects = PLANS,
      .value = "DIMS", .high = UINT_MAX,
-     UNSET("dimensions whose two directions share one path out of a node, as fast as a link: 0, 0:2 or all; "
+     UNSET("dimensions whose two directions share one path out of a node: 0, 0:2 or all; "
            "one: all dimensions share a single path, as on a node with one interface"),
      .summary = ", shared paths %s"},
+    {.name = "path-bandwidth", RATE(path_bps), .affects = PLANS, .value = "RATE",
+     UNSET("bandwidth of shared paths, at most that of an interface (default: that of a link)"),
+     .summary = ", %s Gb/s each"},
 };
 /* clang-format on */
 

@@ -377,6 +377,7 @@ static void fill_flits(trv_simulate_options_t *network)
     network->bandwidth_bps *= used;
     network->nic_bandwidth_bps *= used;
     network->injection_bps *= used;
+    network->path_bps *= used;
     network->packet_bytes = (uint32_t)filled;
 }
 
