@@ -333,6 +333,12 @@ static void test_options_out_of_range(void **state)
     options.model = TRV_FIFO;
     options.buffer_bytes = 1 << 20; /* a ring with one queue deadlocks when it is full */
     assert_refused(schedule, &options, TRV_ERR_ARGUMENT, "buffer");
+    options = good;
+    const trv_slow_link_t slow = {0, 0, 2};
+    options.balance_ties = true;
+    options.slow_links = 1;
+    options.slow_link = &slow;
+    assert_refused(schedule, &options, TRV_ERR_ARGUMENT, "balanced ties");
     trv_schedule_destroy(schedule);
 }
 

@@ -126,6 +126,11 @@ static const trv_parameter_t table[] = {
     {.name = "path-bandwidth", RATE(path_bps), .affects = PLANS, .value = "RATE",
      UNSET("bandwidth of shared paths, at most that of an interface (default: that of a link)"),
      .summary = ", %s Gb/s each"},
+    {.name = "balance-ties", .kind = TRV_KIND_FLAG, MEMBER(balance_ties), .affects = TIMES, .value = "[yes|no]",
+     .words = "no yes", .high = 1,
+     USUAL("no", "packets half way round a ring take the direction in which fewer packets wait at their router",
+           "); the planner ignores it"),
+     .summary = ", ties balanced"},
 };
 /* clang-format on */
 

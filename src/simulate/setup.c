@@ -136,7 +136,7 @@ static int packets_build(trv_packets_t *net, const trv_simulate_options_t *o)
     net->dateline = o->model == TRV_DATELINE;
     net->finite = o->buffer_bytes > 0;
     net->slow = o->slow_links > 0;
-    net->tracked = net->finite || net->slow || o->link_loads || o->observer;
+    net->tracked = net->finite || net->slow || o->link_loads || o->observer || o->balance_ties;
     net->trains = !net->tracked && net->gap <= net->full && net->spacing == net->gap;
     share_paths(net, o);
     int rc = allocate(net);
