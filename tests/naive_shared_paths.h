@@ -56,14 +56,14 @@ static inline double naive_injection_bps(const trv_simulate_options_t *options)
                                       : options->nic_bandwidth_bps;
 }
 
-/* The additional time for which a packet occupies a shared path, which is as fast as a link, compared with an
- * interface. With limited buffers every packet does so. Otherwise the packets of a message enter without a pause, and
- * the last one occupies the path until all of them would have passed a link. */
+/* The additional time for which a packet occupies a shared path, compared with an interface. With limited buffers
+ * every packet does so. Otherwise the packets of a message enter without a pause, and the last one occupies the path
+ * until all of them would have passed it. */
 static inline int64_t naive_lag_fs(const trv_simulate_options_t *options, int port, int64_t index, int64_t packets,
                                    int64_t flits)
 {
-    const int64_t link_fs = llround(FLIT_BYTES * 8 * 1e15 / options->bandwidth_bps);
-    const int64_t slower = link_fs - llround(FLIT_BYTES * 8 * 1e15 / naive_injection_bps(options));
+    const int64_t path_fs = flit_fs(options->path_bps > 0 ? options->path_bps : options->bandwidth_bps);
+    const int64_t slower = path_fs - flit_fs(naive_injection_bps(options));
     const int64_t before = index * flits_of(options->packet_bytes);
     if (!(options->shared_paths >> port / 2 & 1) || slower <= 0 || (!options->buffer_bytes && index < packets - 1))
         return 0;

@@ -5,11 +5,14 @@
  * queue per channel and takes the next packet when it is free. All events are in one heap. Events with the same time
  * are ordered by kind, so that all arrivals are queued before any server starts a packet.
  */
+#include "naive_heap.h"
 #include "naive_shared_paths.h"
 #include "naive_simulator.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+#include "torus/torus.h"
 
 #define CHANNELS 2
 
@@ -17,7 +20,9 @@
 enum { CREDIT, ARRIVE, ADMIT, DELIVER, SENT, ENTER, BEGIN, POST, START };
 
 typedef struct hop {
-    int link, channel;
+    int link, channel;           /* …, */
+    int back_link, back_channel; /* and those of the other direction */
+    bool begins, tied;           /* begins a dimension; and goes half way round it, so that packets may go back */
 } hop_t;
 
 typedef struct message {
@@ -29,11 +34,13 @@ typedef struct message {
     int hops;
     hop_t *hop;
     int64_t slowest_flit_fs; /* time of a flit on the slowest link of its route */
+    int64_t delivered;       /* number of packets */
 } message_t;
 
 typedef struct packet {
     struct packet *next;
-    const message_t *message;
+    message_t *message;
+    bool back; /* it takes its present dimension in the other direction */
     int64_t index, flits;
     int hop;             /* its next hop; -1: it waits at its network interface */
     int server;          /* the server that it waits for or has just left */
@@ -52,15 +59,6 @@ typedef struct server {
     int64_t admits_at;                   /* of a link: when its router can move the next packet to it */
 } server_t;
 
-typedef struct event {
-    int64_t at;
-    int kind;
-    int64_t key; /* order among simultaneous events of the same kind */
-    int which;   /* index of the server, message or cell */
-    int64_t amount;
-    packet_t *packet;
-} event_t;
-
 typedef struct cell { /* a rank's step of a stream */
     int first, sends; /* its messages */
     int incomplete;   /* number of its sends and receives that are not complete */
@@ -78,53 +76,13 @@ typedef struct world {
     int64_t *cpu_free_at; /* per rank: end of the overheads of all messages that it has begun to send */
     message_t *message;
     int messages, unfinished;
-    event_t *heap;
-    size_t events, capacity;
+    naive_heap_t heap;
     int64_t now, last;
     int64_t in_fs, out_fs, hop_fs; /* from a node to its router's queues; from a router to its node; per hop */
     naive_result_t *result;
 } world_t;
 
-static void *require(void *memory)
-{
-    if (!memory)
-        abort();
-    return memory;
-}
-
-/* ---- The heap --------------------------------------------------------------------------------------------------- */
-
-static bool before(const event_t *a, const event_t *b)
-{
-    if (a->at != b->at)
-        return a->at < b->at;
-    return a->kind != b->kind ? a->kind < b->kind : a->key < b->key;
-}
-
-static void push(world_t *w, event_t event)
-{
-    if (w->events == w->capacity)
-        w->heap = require(realloc(w->heap, (w->capacity = 2 * w->capacity + 64) * sizeof *w->heap));
-    size_t i = w->events++;
-    for (; i > 0 && before(&event, &w->heap[(i - 1) / 2]); i = (i - 1) / 2)
-        w->heap[i] = w->heap[(i - 1) / 2];
-    w->heap[i] = event;
-}
-
-static event_t pop(world_t *w)
-{
-    event_t top = w->heap[0], last = w->heap[--w->events];
-    size_t i = 0;
-    for (size_t child; (child = 2 * i + 1) < w->events; i = child) {
-        if (child + 1 < w->events && before(&w->heap[child + 1], &w->heap[child]))
-            child++;
-        if (!before(&w->heap[child], &last))
-            break;
-        w->heap[i] = w->heap[child];
-    }
-    w->heap[i] = last;
-    return top;
-}
+static void push(world_t *w, event_t event) { naive_push(&w->heap, event); }
 
 /* ---- Packets ----------------------------------------------------------------------------------------------------- */
 
@@ -132,7 +90,10 @@ static bool is_nic(const world_t *w, int server) { return server >= w->ranks * w
 
 static int channel_of(const packet_t *packet)
 {
-    return packet->hop < 0 ? 0 : packet->message->hop[packet->hop].channel;
+    if (packet->hop < 0)
+        return 0;
+    const hop_t *hop = &packet->message->hop[packet->hop];
+    return packet->back ? hop->back_channel : hop->channel;
 }
 
 static void enqueue(world_t *w, packet_t *packet, int server)
@@ -294,7 +255,7 @@ static int choose_nic(const world_t *w, const message_t *message, int rank)
     return w->options->buffer_bytes || backlog_fs(w, own) <= backlog_fs(w, other) ? own : other;
 }
 
-static void send(world_t *w, const message_t *message)
+static void send(world_t *w, message_t *message)
 {
     int nic = choose_nic(w, message, message->cell % w->ranks);
     uint64_t remaining = message->bytes;
@@ -309,8 +270,8 @@ static void send(world_t *w, const message_t *message)
 
 static void deliver(world_t *w, packet_t *packet)
 {
-    const message_t *message = packet->message;
-    if (packet->index == message->packets - 1)
+    message_t *message = packet->message;
+    if (++message->delivered == message->packets)
         complete_one(w, message->to_cell);
     free(packet);
 }
@@ -320,7 +281,29 @@ static void schedule_admission(world_t *w, int link, int64_t at, int64_t round)
     push(w, (event_t){.at = at, .kind = ADMIT, .key = round, .which = link});
 }
 
-static int output_of(const packet_t *packet) { return packet->message->hop[packet->hop].link; }
+static int output_of(const packet_t *packet)
+{
+    const hop_t *hop = &packet->message->hop[packet->hop];
+    return packet->back ? hop->back_link : hop->link;
+}
+
+static int waiting(const server_t *link)
+{
+    int packets = 0;
+    for (int channel = 0; channel < CHANNELS; channel++)
+        for (const packet_t *packet = link->first[channel]; packet; packet = packet->next)
+            packets++;
+    return packets;
+}
+
+/* At the beginning of a dimension: a packet that goes half way round it takes the direction in which fewer wait. */
+static void choose_direction(const world_t *w, packet_t *packet)
+{
+    const hop_t *hop = &packet->message->hop[packet->hop];
+    if (hop->begins)
+        packet->back = w->options->balance_ties && hop->tied &&
+                       waiting(&w->server[hop->back_link]) < waiting(&w->server[hop->link]);
+}
 
 /* The packet has reached the router at the end of its hop. */
 static void arrive(world_t *w, packet_t *packet)
@@ -329,6 +312,7 @@ static void arrive(world_t *w, packet_t *packet)
     server_t *input = &w->server[packet->server];
     if (packet->hop < message->hops) {
         packet->next = NULL;
+        choose_direction(w, packet);
         if (input->in)
             input->in_last->next = packet;
         else
@@ -414,17 +398,29 @@ static void find_way(world_t *w, message_t *message, int from, int to, bool mirr
     trv_route_t route;
     trv_route_begin(&route, w->torus, from, to, message->port, mirrored);
     message->hop = require(calloc((size_t)trv_route_length(&route) + 1, sizeof *message->hop));
-    int channel = 0, dimension = -1;
+    int channel = 0, back_channel = 0, dimension = -1, back = from;
+    bool tied = false;
     for (int node = from, port; (port = trv_route_next(&route, &node)) >= 0; message->hops++) {
-        int at[TRV_DIMS_MAX];
-        trv_torus_coordinates(w->torus, node, at);
-        if (trv_port_dimension(port) != dimension)
-            channel = 0;
-        else if (at[dimension] == 0)
-            channel = 1;
-        dimension = trv_port_dimension(port);
-        int link = node * w->ports + port;
-        message->hop[message->hops] = (hop_t){link, w->options->model == TRV_FIFO ? 0 : channel};
+        const int d = trv_port_dimension(port), size = w->torus->size[d];
+        const int at = trv_torus_coordinate(w->torus, node, d), target = trv_torus_coordinate(w->torus, to, d);
+        const bool begins = d != dimension;
+        if (begins) {
+            channel = back_channel = 0;
+            back = node;
+            tied = 2 * abs(at - target) == size && !trv_torus_is_line(w->torus, d);
+        } else {
+            channel = at == 0 ? 1 : channel;
+            back_channel = trv_torus_coordinate(w->torus, back, d) == 0 ? 1 : back_channel;
+        }
+        dimension = d;
+        int link = node * w->ports + port, one_queue = w->options->model == TRV_FIFO;
+        message->hop[message->hops] = (hop_t){link,
+                                              one_queue ? 0 : channel,
+                                              back * w->ports + (port ^ 1),
+                                              one_queue ? 0 : back_channel,
+                                              begins,
+                                              tied};
+        back = tied ? trv_torus_shift(w->torus, back, d, -trv_port_sign(port)) : back;
         if (w->server[link].flit_fs > message->slowest_flit_fs)
             message->slowest_flit_fs = w->server[link].flit_fs;
     }
@@ -512,7 +508,7 @@ static void destroy(world_t *w)
     free(w->server);
     free(w->cell);
     free(w->cpu_free_at);
-    free(w->heap);
+    free(w->heap.at);
 }
 
 bool naive_simulate(const trv_schedule_t *schedule, const trv_simulate_options_t *options, uint64_t vector_bytes,
@@ -539,8 +535,8 @@ bool naive_simulate(const trv_schedule_t *schedule, const trv_simulate_options_t
     for (int number = 0; number < cells; number++)
         if (number / w.ranks % w.steps == 0)
             push(&w, (event_t){.kind = ENTER, .which = number});
-    while (w.events > 0) {
-        event_t event = pop(&w);
+    while (w.heap.events > 0) {
+        event_t event = naive_pop(&w.heap);
         w.now = event.at;
         handle(&w, &event);
     }

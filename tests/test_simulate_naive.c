@@ -43,6 +43,7 @@ static void random_setting(setting_t *setting, const trv_torus_t *torus)
     const unsigned turn = settings++;
     options->shared_paths = turn % 2 ? turn / 2 % (1u << torus->dims) : 0;
     options->one_path = turn / 16 % 2;
+    options->path_bps = turn / 32 % 2 ? ONE_OF(nic) : 0;
     options->gamma_ns = ONE_OF(gamma);
     options->gamma_per_stream = turn / 8 % 2;
     options->injection_bps = turn % 3 == 0 ? injection[turn / 3 % 3] : 0;
@@ -53,7 +54,8 @@ static void random_setting(setting_t *setting, const trv_torus_t *torus)
     options->slow_rank = setting->slow_rank;
     for (int i = 0; i < options->slow_ranks; i++)
         setting->slow_rank[i] = (trv_slow_rank_t){(torus->ranks / 2 * i) % torus->ranks, ONE_OF(factor)};
-    options->slow_links = torus->ranks > 1 ? random_below(3) : 0;
+    options->balance_ties = turn % 3 == 1;
+    options->slow_links = torus->ranks > 1 && !options->balance_ties ? random_below(3) : 0;
     options->slow_link = setting->slow_link;
     for (int i = 0; i < options->slow_links; i++) {
         int dimension = 0;
@@ -69,15 +71,15 @@ static const char *describe(const trv_simulate_options_t *options)
     static char text[512];
     snprintf(text, sizeof text,
              "model %d, delivery %d, %g b/s, nic %g b/s, alpha %g, host %g, in %g, out %g, link %g ns, packets %u, "
-             "overhead %g + %g, injection %g b/s, gamma %g, %g + %g, %d slow ranks, %d slow links, shared paths %#x%s, "
-             "buffers "
-             "%llu",
+             "overhead %g + %g, injection %g b/s, gamma %g, %g + %g, %d slow ranks, %d slow links, ties %d, shared "
+             "paths %#x%s "
+             "of %g b/s, buffers %llu",
              options->model, options->delivery, options->bandwidth_bps, options->nic_bandwidth_bps, options->alpha_ns,
              options->host_latency_ns, options->router_in_ns, options->router_out_ns, options->link_latency_ns,
              options->packet_bytes, options->message_overhead_ns, options->part_overhead_ns, options->injection_bps,
              options->gamma_small_ns, options->gamma_start_ns, options->gamma_ns, options->slow_ranks,
-             options->slow_links, options->shared_paths, options->one_path ? " by one path" : "",
-             (unsigned long long)options->buffer_bytes);
+             options->slow_links, options->balance_ties, options->shared_paths, options->one_path ? " by one path" : "",
+             options->path_bps, (unsigned long long)options->buffer_bytes);
     return text;
 }
 

@@ -306,7 +306,8 @@ static void check_lower_bound(const trv_schedule_t *schedule, uint64_t bytes)
         options.part_overhead_ns = ONE_OF(overhead);
         options.slow_ranks = random_below(2);
         options.slow_rank = &slow_rank;
-        options.slow_links = random_below(2);
+        options.balance_ties = random_below(2);
+        options.slow_links = options.balance_ties ? 0 : random_below(2);
         options.slow_link = &slow_link;
         double bound_ns;
         trv_simulation_t result = {0};

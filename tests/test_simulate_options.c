@@ -308,6 +308,7 @@ static void test_options_out_of_range(void **state)
         {offsetof(trv_simulate_options_t, message_overhead_ns), -1},
         {offsetof(trv_simulate_options_t, gamma_ns), -1},
         {offsetof(trv_simulate_options_t, injection_bps), -1},
+        {offsetof(trv_simulate_options_t, path_bps), -1},
         {offsetof(trv_simulate_options_t, part_overhead_ns), -1},
         {offsetof(trv_simulate_options_t, gamma_start_ns), -1},
         {offsetof(trv_simulate_options_t, gamma_small_ns), -1},
@@ -332,6 +333,12 @@ static void test_options_out_of_range(void **state)
     options.model = TRV_FIFO;
     options.buffer_bytes = 1 << 20; /* a ring with one queue deadlocks when it is full */
     assert_refused(schedule, &options, TRV_ERR_ARGUMENT, "buffer");
+    options = good;
+    const trv_slow_link_t slow = {0, 0, 2};
+    options.balance_ties = true;
+    options.slow_links = 1;
+    options.slow_link = &slow;
+    assert_refused(schedule, &options, TRV_ERR_ARGUMENT, "balanced ties");
     trv_schedule_destroy(schedule);
 }
 

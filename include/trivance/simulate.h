@@ -98,8 +98,11 @@ typedef struct trv_simulate_options {
     uint64_t seed;              /* … which this determines */
     trv_routes_t routes; /* routes that a planner's schedules are made for; the simulator follows a schedule's ports */
     unsigned shared_paths; /* bit d: messages that leave by the two ports of dimension d share one path into the
-                              network, as fast as a link: one interface, or two behind one cable */
+                              network: one interface, or two behind one cable */
     bool one_path;         /* all dimensions of shared_paths share a single path */
+    double path_bps;       /* the rate of shared paths; 0: that of a link. At most that of an interface */
+    bool balance_ties;     /* a packet whose message goes half way round a ring takes the direction in which fewer
+                              packets wait at its router; on a tie, that of the route. Requires links of equal rate */
     bool gamma_per_stream; /* see gamma_ns */
     bool no_forwarding;    /* the network does not forward (trivance/network.h) */
     double injection_bps;  /* rate at which an interface injects its messages; 0: nic_bandwidth_bps, its maximum. Below
@@ -159,8 +162,8 @@ TRV_API void trv_simulator_destroy(trv_simulator_t *simulator);
  * the ranks that differ, with exactly the same result, unless `full` or an option that breaks the symmetry is set.
  * If the simulated packets would pass more than TRV_SIMULATE_HOPS_MAX links, packets are doubled in size until they do
  * not. The time then usually changes by less than a hundredth of a percent, in 1 of 40 cases by more than 1 %: where
- * messages that compete for a link arrive at once, their order may change. Not with `full`, an observer, link_loads or
- * finite buffers.
+ * messages that compete for a link arrive at once, their order may change. Not with `full`, an observer, link_loads,
+ * balance_ties or finite buffers.
  * TRV_ERR_ARGUMENT for options out of range; TRV_ERR_UNSUPPORTED if a message's route passes a cut link, or has several
  * links on a network that does not forward;
  * TRV_ERR_CANCELLED if options->progress asked for it; TRV_ERR_INVALID if a rank waits for a message that no rank

@@ -120,9 +120,17 @@ static const trv_parameter_t table[] = {
      .summary = ", no forwarding"},
     {.name = "shared-paths", .kind = TRV_KIND_DIMENSIONS, MEMBER(shared_paths), MARK(one_path), .affects = PLANS,
      .value = "DIMS", .high = UINT_MAX,
-     UNSET("dimensions whose two directions share one path out of a node, as fast as a link: 0, 0:2 or all; "
+     UNSET("dimensions whose two directions share one path out of a node: 0, 0:2 or all; "
            "one: all dimensions share a single path, as on a node with one interface"),
      .summary = ", shared paths %s"},
+    {.name = "path-bandwidth", RATE(path_bps), .affects = PLANS, .value = "RATE",
+     UNSET("bandwidth of shared paths, at most that of an interface (default: that of a link)"),
+     .summary = ", %s Gb/s each"},
+    {.name = "balance-ties", .kind = TRV_KIND_FLAG, MEMBER(balance_ties), .affects = TIMES, .value = "[yes|no]",
+     .words = "no yes", .high = 1,
+     USUAL("no", "packets half way round a ring take the direction in which fewer packets wait at their router",
+           "); the planner ignores it"),
+     .summary = ", ties balanced"},
 };
 /* clang-format on */
 

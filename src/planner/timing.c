@@ -22,6 +22,7 @@ trv_simulate_options_t trv_timing_network(const trv_simulate_options_t *network)
     trv_simulate_options_t plain = *network;
     plain.model = TRV_FIFO;
     plain.buffer_bytes = 0;
+    plain.balance_ties = false;
     plain.jitter = 0;
     plain.full = plain.link_loads = false;
     plain.slow_ranks = 0;

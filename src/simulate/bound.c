@@ -111,7 +111,8 @@ static void add_legs(bound_t *b, int rank, const send_t *send, uint64_t flits)
         int d = trv_port_dimension((int)leg.port), size = fold->size[d];
         uint32_t rounds = leg.hops / (uint32_t)size, rest = leg.hops % (uint32_t)size;
         int node = rank, sign = trv_port_sign((int)leg.port);
-        for (int i = 0; i < size && (rounds || (uint32_t)i < rest); i++) {
+        const bool tied = b->options->balance_ties && 2 * leg.hops == (uint32_t)b->simulator->torus.size[d];
+        for (int i = 0; i < size && (rounds || (uint32_t)i < rest) && !tied; i++) { /* tied: no link must carry it */
             b->flits[node * 2 * fold->dims + (int)leg.port] += flits * (rounds + ((uint32_t)i < rest));
             node = trv_torus_shift(fold, node, d, sign);
         }
@@ -218,7 +219,8 @@ int trv_simulate_bound_ns(const trv_simulator_t *simulator, const trv_simulate_o
                      .net = net,
                      .options = options,
                      .vector_bytes = vector_bytes,
-                     .flit = net->flit > net->injection_flit ? net->flit : net->injection_flit,
+                     .flit = net->flit > net->injection_flit && !options->balance_ties ? net->flit
+                                                                                       : net->injection_flit,
                      .slow_links = options->slow_links,
                      .slow_link = options->slow_link};
     rc = bound_find(&bound, options, bound_ns);

@@ -38,6 +38,12 @@ static int check_range(range_t range, double value)
     return trv_fail(TRV_ERR_ARGUMENT, "%s is %g%s; expected %s", range.what, value, range.unit, range.expected);
 }
 
+/* A rate that is 0 where it is not set. */
+static double optional(double rate_bps)
+{
+    return rate_bps < 0 || rate_bps > 0 || isnan(rate_bps) ? rate_bps : TRV_RATE_MAX_BPS;
+}
+
 static int check_numbers(const trv_simulate_options_t *o)
 {
     const struct {
@@ -46,8 +52,8 @@ static int check_numbers(const trv_simulate_options_t *o)
     } number[] = {
         {RATE("the bandwidth"), o->bandwidth_bps},
         {RATE("the bandwidth of the interfaces"), o->nic_bandwidth_bps},
-        {RATE("the injection rate of the interfaces"),
-         o->injection_bps < 0 || o->injection_bps > 0 || isnan(o->injection_bps) ? o->injection_bps : TRV_RATE_MAX_BPS},
+        {RATE("the injection rate of the interfaces"), optional(o->injection_bps)},
+        {RATE("the bandwidth of shared paths"), optional(o->path_bps)},
         {TIME("the latency of a link"), o->link_latency_ns},
         {TIME("the latency between node and router"), o->host_latency_ns},
         {TIME("the router's input latency"), o->router_in_ns},
@@ -132,10 +138,15 @@ int trv_simulate_check(const trv_simulate_options_t *options, const trv_torus_t 
         rc = check_numbers(options);
     for (int i = 0; i < options->slow_links && !rc; i++)
         rc = trv_link_check(torus, &options->slow_link[i]);
+    if (!rc && options->balance_ties && options->slow_links > 0)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "balanced ties require links of equal rate; omit --balance-ties, or the slow "
+                                        "and cut links");
     if (!rc)
         rc = trv_packets_check_rate(options, fmin(options->bandwidth_bps, options->nic_bandwidth_bps));
     if (!rc && options->injection_bps > 0)
         rc = trv_packets_check_rate(options, options->injection_bps);
+    if (!rc && options->path_bps > 0)
+        rc = trv_packets_check_rate(options, options->path_bps);
     for (int i = 0; i < options->slow_ranks && !rc; i++)
         rc = check_slow_rank(options, &options->slow_rank[i], torus);
     const uint32_t missing = options->shared_paths >> torus->dims;

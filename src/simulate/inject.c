@@ -180,6 +180,8 @@ static void message_fill(const trv_packets_t *net, message_t *m, const trv_legs_
     m->last_bytes = (uint32_t)(bytes - (m->packets - 1) * packet);
     m->last_flits = (m->last_bytes + TRV_FLIT_BYTES - 1) / TRV_FLIT_BYTES;
     m->tail = tail_time(net, bytes, m->last_flits, slowest);
+    m->arrived = 0;
+    m->complete = 0;
     m->legs = (uint32_t)legs->count;
     memcpy(m->leg, legs->leg, (size_t)legs->count * sizeof legs->leg[0]);
     m->info = legs->leg[0].hops;

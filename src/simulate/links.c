@@ -35,6 +35,15 @@ static int credit_return(trv_packets_t *net, uint64_t id)
     return TRV_OK;
 }
 
+/* A packet of a message whose packets may overtake one another has reached its destination. */
+static int packet_complete(trv_packets_t *net, uint32_t message, uint32_t flits)
+{
+    message_t *m = &net->message[message];
+    const int64_t time = net->now + net->exit_delay + m->tail / m->last_flits * flits;
+    m->complete = time > m->complete ? time : m->complete;
+    return ++m->arrived < m->packets ? TRV_OK : trv_due_push(&net->heap, m->complete, due_key(DUE_ARRIVED, message));
+}
+
 /* The packet's head has reached the router of its destination. */
 static int packet_leave(trv_packets_t *net, const flight_t *flight, const bool tracked)
 {
@@ -49,6 +58,8 @@ static int packet_leave(trv_packets_t *net, const flight_t *flight, const bool t
         if (rc)
             return rc;
     }
+    if (tracked && net->options.balance_ties)
+        return packet_complete(net, flight->message, last ? m->last_flits : net->packet_flits);
     if (!last) /* packets of a message do not overtake one another */
         return TRV_OK;
     if (m->tail == 0)
@@ -63,9 +74,10 @@ static int packet_turn(trv_packets_t *net, const flight_t *flight, const bool tr
     if (leg == m->legs)
         return packet_leave(net, flight, tracked);
     uint32_t node = flight->link >> net->shift << net->shift;
-    uint32_t info = m->leg[leg].hops | leg << INFO_LEG | (flight->info & INFO_LAST);
-    return input_arrive(net, flight->link, node | m->leg[leg].port, flight->message, tracked ? flight->packet : 1,
-                        info);
+    uint32_t info = m->leg[leg].hops | leg << INFO_LEG | (flight->info & INFO_LAST), link = node | m->leg[leg].port;
+    const uint32_t back = tracked ? output_balance(net, link, m->leg[leg].hops) : 0;
+    return input_arrive(net, flight->link, link ^ back, flight->message, tracked ? flight->packet : 1,
+                        info | back << INFO_BACK);
 }
 
 INLINE int packet_arrive(trv_packets_t *net, const flight_t *flight, const bool tracked)
@@ -81,14 +93,15 @@ INLINE int packet_arrive(trv_packets_t *net, const flight_t *flight, const bool 
 static int packet_enter(trv_packets_t *net, const flight_t *flight, const bool tracked)
 {
     message_t *m = &net->message[flight->message];
-    uint32_t input = net->links + m->nic, packets = 1, info = m->info;
+    uint32_t input = net->links + m->nic, packets = 1, info = m->info, link = flight->link;
     if (net->trains)
         return input_arrive(net, input, flight->link, flight->message, m->packets, info);
     if (tracked && (packets = trv_packets_record(net, TRV_NONE, flight->packet)) == TRV_NONE)
         return TRV_ERR_MEMORY;
     if (flight->packet + 1 == m->packets)
         info |= INFO_LAST;
-    int rc = input_arrive(net, input, flight->link, flight->message, packets, info);
+    const uint32_t back = tracked ? output_balance(net, link, m->leg[0].hops) : 0;
+    int rc = input_arrive(net, input, link ^ back, flight->message, packets, info | back << INFO_BACK);
     if (rc || net->finite || info & INFO_LAST)
         return rc;
     flight_t next = *flight;
@@ -189,7 +202,7 @@ INLINE int port_choose(trv_packets_t *net, uint32_t l, const bool tracked)
     flight_t flight = {net->now + net->hop, straight & ~LINK_AT_ZERO, packet.message, 0, packet.packets};
     if (net->dateline)
         channel |= straight >> 31;
-    flight.info = hops | (packet.info & (7u << INFO_LEG | INFO_LAST)) | channel << INFO_CHANNEL;
+    flight.info = hops | (packet.info & (7u << INFO_LEG | INFO_LAST | 1u << INFO_BACK)) | channel << INFO_CHANNEL;
     int rc = tracked ? packet_track(net, l, &packet, link->next_channel ^ 1u, flits, busy) : TRV_OK;
     if (!rc && flit != net->flit)
         rc = trv_due_push(&net->heap, net->now + busy, due_key(DUE_CHOOSE, l));

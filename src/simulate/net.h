@@ -8,8 +8,9 @@
  * at their input. While no other input competes with a train for its output, it is admitted in arrears, when the state
  * of the output is needed. That is correct because an output does not send faster than the packets of a train arrive.
  *
- * Trains exist in the plain case only. With finite buffers, slow links, link loads or an observer (`tracked`) every
- * packet has a record and is queued individually. The functions of links.c are compiled once for each case.
+ * Trains exist in the plain case only. With finite buffers, slow links, link loads, balanced ties or an observer
+ * (`tracked`) every packet has a record and is queued individually. The functions of links.c are compiled once for each
+ * case.
  */
 #ifndef TRIVANCE_SIMULATE_NET_H
 #define TRIVANCE_SIMULATE_NET_H
@@ -25,7 +26,8 @@ enum {
     INFO_HOPS = 22,      /* number of bits: hops left in the present leg */
     INFO_LEG = 22,       /* shift: number of the leg, 3 bits */
     INFO_LAST = 1 << 25, /* flag: the last packet of its message */
-    INFO_CHANNEL = 26    /* shift: channel of the link that it takes next */
+    INFO_CHANNEL = 26,   /* shift: channel of the link that it takes next */
+    INFO_BACK = 27       /* shift: 1 if it takes the leg in the other direction (balance_ties) */
 };
 #define INFO_HOPS_MASK ((1u << INFO_HOPS) - 1)
 
@@ -71,6 +73,9 @@ typedef struct message {
     uint32_t info; /* the word of its packets when they join the first queue */
     uint32_t next; /* next message at the interface (finite buffers); in a free record, the next one */
     int64_t tail;  /* time from the arrival of its last packet's head to its own */
+    /* With balance_ties: number of packets that have arrived, and the time at which the latest of them was complete. */
+    uint32_t arrived;
+    int64_t complete;
     uint64_t serial;
     trv_leg_t leg[TRV_DIMS_MAX];
 } message_t;

@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "simulate/net.h"
+#include "torus/torus.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -144,7 +145,16 @@ static uint32_t output_of(const trv_packets_t *net, uint32_t i)
 {
     const entry_t *e = &net->entry[net->input[i].head];
     uint32_t node = (i >= net->links ? i - net->links : i) >> net->shift << net->shift;
-    return node | net->message[e->message].leg[e->info >> INFO_LEG & 7].port;
+    return node | (net->message[e->message].leg[e->info >> INFO_LEG & 7].port ^ (e->info >> INFO_BACK & 1));
+}
+
+/* 1 if a packet that begins a leg of `hops` at output `l` goes half way round a ring, and fewer packets wait at the
+ * output of the other direction. */
+INLINE uint32_t output_balance(const trv_packets_t *net, uint32_t l, uint32_t hops)
+{
+    const int d = trv_port_dimension((int)(l & ((1u << net->shift) - 1)));
+    return net->options.balance_ties && 2 * hops == (uint32_t)net->torus.size[d] &&
+           !trv_torus_is_line(&net->torus, d) && net->waiting[l ^ 1] < net->waiting[l];
 }
 
 /* A packet, or a train, arrives at input `i` and leaves by output `l`. */

@@ -86,10 +86,11 @@ static int slow_links(trv_packets_t *net, const trv_simulate_options_t *o)
 static void share_paths(trv_packets_t *net, const trv_simulate_options_t *o)
 {
     const unsigned first = o->shared_paths ? (unsigned)__builtin_ctz(o->shared_paths) : 0;
+    const int64_t path = o->path_bps > 0 ? flit_fs(o->path_bps) : net->flit;
     for (unsigned p = 0; p < (unsigned)net->ports; p++) {
         const bool shared = o->shared_paths >> p / 2 & 1;
         net->path[p] = (uint8_t)(!shared ? p : o->one_path ? 2 * first : p & ~1u);
-        net->pace[p] = shared && net->flit > net->injection_flit ? net->flit : net->injection_flit;
+        net->pace[p] = shared && path > net->injection_flit ? path : net->injection_flit;
     }
 }
 
@@ -135,7 +136,7 @@ static int packets_build(trv_packets_t *net, const trv_simulate_options_t *o)
     net->dateline = o->model == TRV_DATELINE;
     net->finite = o->buffer_bytes > 0;
     net->slow = o->slow_links > 0;
-    net->tracked = net->finite || net->slow || o->link_loads || o->observer;
+    net->tracked = net->finite || net->slow || o->link_loads || o->observer || o->balance_ties;
     net->trains = !net->tracked && net->gap <= net->full && net->spacing == net->gap;
     share_paths(net, o);
     int rc = allocate(net);

@@ -337,7 +337,7 @@ static int run_start(run_t *run)
 static bool may_fold(const trv_simulate_options_t *o)
 {
     return o->model == TRV_FIFO && !o->full && !o->observer && o->jitter <= 0 && o->slow_ranks == 0 &&
-           o->slow_links == 0;
+           o->slow_links == 0 && !o->balance_ties;
 }
 
 /* Scales the results of the fold to the torus: all ranks of a class have the same results. */
@@ -377,6 +377,7 @@ static void fill_flits(trv_simulate_options_t *network)
     network->bandwidth_bps *= used;
     network->nic_bandwidth_bps *= used;
     network->injection_bps *= used;
+    network->path_bps *= used;
     network->packet_bytes = (uint32_t)filled;
 }
 
@@ -384,7 +385,7 @@ trv_simulate_options_t trv_simulate_packets(const trv_simulator_t *simulator, co
                                             uint64_t vector_bytes, double hops_max)
 {
     trv_simulate_options_t larger = *options;
-    if (options->full || options->observer || options->link_loads || options->buffer_bytes > 0)
+    if (options->full || options->observer || options->link_loads || options->buffer_bytes > 0 || options->balance_ties)
         return larger;
     const double copies = may_fold(options) ? 1 : simulator->torus.ranks / simulator->fold.ranks;
     const double byte_hops = copies * simulator->byte_hops * (double)vector_bytes;
