@@ -132,6 +132,9 @@ static void test_own_packets(void **unused)
     changed.observer = &(trv_simulate_observer_t){TRV_SIMULATE_OBSERVER};
     assert_int_equal(trv_simulate_packets(simulator, &changed, large, LIMIT).packet_bytes, 8192);
     changed = options;
+    changed.balance_ties = true;
+    assert_int_equal(trv_simulate_packets(simulator, &changed, large, LIMIT).packet_bytes, 8192);
+    changed = options;
     changed.buffer_bytes = 1 << 16;
     assert_int_equal(trv_simulate_packets(simulator, &changed, large, LIMIT).packet_bytes, 8192);
     trv_simulator_destroy(simulator);

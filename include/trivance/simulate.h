@@ -160,10 +160,11 @@ TRV_API void trv_simulator_destroy(trv_simulator_t *simulator);
 
 /* AllReduce (or the schedule's collective) of `vector_bytes`. Under TRV_FIFO a schedule with a symmetry is reduced to
  * the ranks that differ, with exactly the same result, unless `full` or an option that breaks the symmetry is set.
- * If the simulated packets would pass more than TRV_SIMULATE_HOPS_MAX links, packets are doubled in size until they do
- * not. The time then usually changes by less than a hundredth of a percent, in 1 of 40 cases by more than 1 %: where
- * messages that compete for a link arrive at once, their order may change. Not with `full`, an observer, link_loads,
- * balance_ties or finite buffers.
+ * If the bytes of the simulated ranks would pass more than TRV_SIMULATE_HOPS_MAX links in packets of the options,
+ * packets are doubled in size until they do not, up to 1 GiB; a packet first fills its last flit, and every message
+ * remains at least one packet. The time then usually changes by less than a hundredth of a percent, in 1 of 40 cases by
+ * more than 1 % (docs/simulator.md: by 20 % at most in samples): where messages that compete for a link arrive at once,
+ * their order may change. Not with `full`, an observer, link_loads, balance_ties or finite buffers.
  * TRV_ERR_ARGUMENT for options out of range; TRV_ERR_UNSUPPORTED if a message's route passes a cut link, or has several
  * links on a network that does not forward;
  * TRV_ERR_CANCELLED if options->progress asked for it; TRV_ERR_INVALID if a rank waits for a message that no rank

@@ -147,7 +147,7 @@ class Choice(NamedTuple):
     consistent : bool
         Whether all ranks end with the same bits, also for floating point.
     approximate : bool
-        Whether the time is that of a model, because simulating it would be too much work.
+        Whether it was simulated with larger packets, because there are millions; usually within 1 %.
     size : int
         Of the vector, in bytes.
     collective : str

@@ -19,6 +19,8 @@ HERE = pathlib.Path(__file__).parent
 QUICK = ("8", "9", "4x4", "8x8")
 #: Limits in percent: of the median, of a row, and the share of rows within the latter.
 MEDIAN, ROW, WITHIN = 0.2, 1.0, 95.0
+#: The largest deviation in percent that a known reason explains.
+KNOWN = 16.0
 
 
 class Row(NamedTuple):
@@ -32,7 +34,7 @@ class Row(NamedTuple):
 
 def reason(row: Row) -> str | None:
     """Why a row deviates by more than 1 %, if that is known."""
-    if row.algorithm.startswith("RecDoub"):
+    if row.algorithm.startswith("RecDoub") and max(abs(row.last), abs(row.plot)) <= KNOWN:
         return "half-way packets: the code's choice of a direction is less even than the choice by waiting packets"
     return None
 

@@ -102,17 +102,17 @@ static int estimate(trv_shared_simulator_t *entry)
 double trv_shared_simulator_hops(const trv_shared_simulator_t *entry, const trv_simulate_options_t *options,
                                  uint64_t vector_bytes)
 {
-    bool reduced = options->model == TRV_FIFO && !options->full && !options->slow_ranks && !options->slow_links;
-    const double ranks = reduced ? entry->ranks_reduced : entry->network.torus.ranks;
+    const double ranks = trv_simulate_may_fold(options) ? entry->ranks_reduced : entry->network.torus.ranks;
     const double byte_hops = ranks * entry->byte_hops * (double)vector_bytes / options->packet_bytes;
-    return 1 + ranks * entry->message_hops + (options->full ? byte_hops : fmin(byte_hops, TRV_SIMULATE_HOPS_MAX));
+    return 1 + ranks * entry->message_hops +
+           (trv_simulate_may_enlarge(options) ? fmin(byte_hops, TRV_SIMULATE_HOPS_MAX) : byte_hops);
 }
 
 int trv_shared_simulator_check(const trv_shared_simulator_t *entry, const trv_simulate_options_t *options,
                                uint64_t vector_bytes)
 {
     const double bytes = entry->largest * (double)vector_bytes;
-    if (!options->full || bytes / options->packet_bytes < TRV_PACKETS_MAX)
+    if (trv_simulate_may_enlarge(options) || bytes / options->packet_bytes < TRV_PACKETS_MAX)
         return TRV_OK;
     return trv_fail(TRV_ERR_UNSUPPORTED,
                     "a message of %.0f bytes is more than %u packets of %u bytes; use larger packets, up to 1 MiB",

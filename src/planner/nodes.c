@@ -97,7 +97,7 @@ static int add_ring(search_t *search)
 {
     trv_planner_choice_t ring_choice[RING_CHOICES];
     search->ring->hops_max = RING_HOPS_MAX;
-    const int found = trv_planner_rank(search->ring, search->vector_bytes, RING_CHOICES, ring_choice);
+    const int found = trv_planner_rank_within(search->ring, search->vector_bytes, RING_CHOICES, INFINITY, ring_choice);
     for (int i = 0; i < found; i++)
         add_prospect(search, ring_choice[i].algorithm, SHAPE_RING, PRIORITY_STEP * i);
     for (int i = 0; i < trv_algorithms_count(); i++)

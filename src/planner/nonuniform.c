@@ -11,8 +11,7 @@
  * of nodes no choice is slower than an algorithm of the table either: there an algorithm is left out only if a lower
  * bound shows that it cannot win.
  *
- * A prospect whose simulation alone would be too much work is left out, unless there is no other. At the end the best
- * few are confirmed (trv_ranking_confirm).
+ * A prospect whose simulation alone would be too much work is left out, unless there is no other.
  */
 #include "planner/nonuniform.h"
 
@@ -243,7 +242,7 @@ static int examine_all(examination_t *e)
             if (first)
                 e->reserved = 0;
             if (!loses)
-                rc = examine_forms(e, next, costly && ranking->timed == 0);
+                rc = examine_forms(e, next, ranking->timed == 0);
         }
     return rc;
 }
@@ -278,5 +277,5 @@ int trv_nonuniform_rank(trv_ranking_t *ranking)
     if (!rc)
         rc = examine_all(e);
     free(e);
-    return rc ? rc : trv_ranking_confirm(ranking);
+    return rc;
 }

@@ -293,8 +293,6 @@ static int rank_uniform(trv_ranking_t *ranking)
     planner->progress = trv_span(all, 0, planner->dateline ? 0.1 : 1);
     int rc = examine_all(ranking, entries);
     planner->progress = all;
-    if (!rc)
-        rc = trv_ranking_confirm(ranking);
     return !rc && ranking->timed > 0 && planner->dateline ? rank_by_dateline(ranking) : rc;
 }
 
@@ -347,13 +345,9 @@ static int rank_all(trv_ranking_t *ranking)
     return rc;
 }
 
-int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int capacity, trv_planner_choice_t *choice)
-{
-    return trv_planner_rank_within(planner, vector_bytes, capacity, INFINITY, choice);
-}
-
-int trv_planner_rank_within(trv_planner_t *planner, uint64_t vector_bytes, int capacity, double cutoff_ns,
-                            trv_planner_choice_t *choice)
+/* `confirmed`: the best have the times of trv_simulate. */
+static int planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int capacity, double cutoff_ns, bool confirmed,
+                        trv_planner_choice_t *choice)
 {
     if (capacity < 1)
         return trv_fail(TRV_ERR_ARGUMENT, "capacity of %d choices: expected at least 1", capacity);
@@ -369,12 +363,28 @@ int trv_planner_rank_within(trv_planner_t *planner, uint64_t vector_bytes, int c
                              .best = memory + entries};
     ranking.capacity = planner->dateline && capacity < DATELINE_CAPACITY ? DATELINE_CAPACITY : capacity;
     planner_begin_call(planner);
-    int rc = rank_all(&ranking), choices = ranking.timed < capacity ? ranking.timed : capacity;
-    for (int i = 0; i < choices && !rc; i++)
+    int rc = rank_all(&ranking);
+    if (!rc && confirmed)
+        rc = trv_ranking_confirm(&ranking);
+    const int choices = ranking.timed < capacity ? ranking.timed : capacity;
+    for (int i = 0; i < choices && !rc; i++) {
         rc = trv_planner_make_choice(planner, &planner->list.candidate[ranking.best[i].candidate], &ranking.best[i],
                                      &choice[i]);
+        trv_ranking_drop_large(&ranking, ranking.best[i].candidate);
+    }
     free(memory);
     return rc ? rc : choices;
+}
+
+int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int capacity, trv_planner_choice_t *choice)
+{
+    return planner_rank(planner, vector_bytes, capacity, INFINITY, true, choice);
+}
+
+int trv_planner_rank_within(trv_planner_t *planner, uint64_t vector_bytes, int capacity, double cutoff_ns,
+                            trv_planner_choice_t *choice)
+{
+    return planner_rank(planner, vector_bytes, capacity, cutoff_ns, false, choice);
 }
 
 /* Finds the candidate with this name, or adds it to the list with `by_name` set. */
@@ -398,14 +408,10 @@ static int find_candidate(trv_planner_t *planner, const char *name, trv_candidat
     return rc;
 }
 
-int trv_planner_time(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, trv_planner_choice_t *choice)
-{
-    return trv_planner_time_within(planner, vector_bytes, algorithm, INFINITY, choice);
-}
-
-/* Finds the candidate with this name and its time, which is INFINITY if it exceeds `cutoff_ns`. */
+/* Finds the candidate with this name and its time, which is INFINITY if it exceeds `cutoff_ns`. `confirmed`: as in
+ * planner_rank. */
 static int time_named(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, double cutoff_ns,
-                      trv_candidate_t **candidate, trv_entry_t *entry)
+                      bool confirmed, trv_candidate_t **candidate, trv_entry_t *entry)
 {
     bool allowed;
     *entry = (trv_entry_t){.time_ns = INFINITY};
@@ -419,23 +425,36 @@ static int time_named(trv_planner_t *planner, uint64_t vector_bytes, const char 
     planner->progress = trv_span(all, 0, planner->dateline ? 0.1 : 1);
     if (!rc)
         rc = trv_planner_find_time(planner, *candidate, vector_bytes, cutoff_ns, entry);
+    if (!rc && confirmed && !planner->dateline)
+        rc = trv_planner_confirm(planner, *candidate, vector_bytes, entry);
     planner->progress = trv_span(all, 0.1, 0.9);
     if (!rc && isfinite(entry->time_ns) && planner->dateline)
         rc = find_dateline_time(planner, *candidate, vector_bytes, entry);
     return rc;
 }
 
-int trv_planner_time_within(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, double cutoff_ns,
-                            trv_planner_choice_t *choice)
+static int time_choice(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, double cutoff_ns,
+                       bool confirmed, trv_planner_choice_t *choice)
 {
     trv_candidate_t *candidate = NULL;
     trv_entry_t entry;
-    int rc = time_named(planner, vector_bytes, algorithm, cutoff_ns, &candidate, &entry);
+    int rc = time_named(planner, vector_bytes, algorithm, cutoff_ns, confirmed, &candidate, &entry);
     if (!rc && isinf(entry.time_ns)) {
         *choice = (trv_planner_choice_t){.time_ns = INFINITY};
         return TRV_OK;
     }
     return rc ? rc : trv_planner_make_choice(planner, candidate, &entry, choice);
+}
+
+int trv_planner_time(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, trv_planner_choice_t *choice)
+{
+    return time_choice(planner, vector_bytes, algorithm, INFINITY, true, choice);
+}
+
+int trv_planner_time_within(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, double cutoff_ns,
+                            trv_planner_choice_t *choice)
+{
+    return time_choice(planner, vector_bytes, algorithm, cutoff_ns, false, choice);
 }
 
 int trv_planner_time_family(trv_planner_t *planner, uint64_t vector_bytes, const char *family, double cutoff_ns,
@@ -445,7 +464,7 @@ int trv_planner_time_family(trv_planner_t *planner, uint64_t vector_bytes, const
     int found = TRV_ERR_UNSUPPORTED, members = trv_family_members(family, member);
     for (int i = 0; i < members; i++) {
         trv_planner_choice_t timed;
-        const int rc = trv_planner_time_within(planner, vector_bytes, trv_algorithm_name(member[i]), cutoff_ns, &timed);
+        const int rc = time_choice(planner, vector_bytes, trv_algorithm_name(member[i]), cutoff_ns, true, &timed);
         if (rc && rc != TRV_ERR_UNSUPPORTED)
             return rc;
         if (!rc && (found || timed.time_ns < choice->time_ns)) {
@@ -463,7 +482,7 @@ int trv_planner_named_ns(trv_planner_t *planner, uint64_t vector_bytes, const ch
 {
     trv_candidate_t *candidate = NULL;
     trv_entry_t entry;
-    int rc = time_named(planner, vector_bytes, algorithm, cutoff_ns, &candidate, &entry);
+    int rc = time_named(planner, vector_bytes, algorithm, cutoff_ns, true, &candidate, &entry);
     *time_ns = entry.time_ns;
     return rc;
 }

@@ -116,7 +116,7 @@ static int count_of_algorithm(const trv_prospects_t *found, const char *name)
 }
 
 /* Adds the choices that are fastest on the uniform torus. Only the best of them needs an exact time; the others are
- * simulated with larger packets. */
+ * simulated with larger packets, and not confirmed. */
 static int add_uniform(search_t *search)
 {
     const trv_planner_t *planner = search->planner;

@@ -23,12 +23,14 @@ int trv_candidate_simulate(const trv_candidate_t *candidate, const trv_simulate_
                            uint64_t vector_bytes, double hops_max, trv_span_t progress, double cutoff_ns,
                            trv_entry_t *entry)
 {
+    const trv_simulator_t *simulator = candidate->simulator;
+    trv_simulate_options_t used = *network;
     trv_simulation_t result;
-    int rc = trv_simulate_until(candidate->simulator, network, vector_bytes, hops_max, progress, cutoff_ns, &result);
+    (void)trv_simulator_drop_links(simulator, &used); /* if memory is short, unused links are kept */
+    const uint32_t exact = trv_simulate_packets(simulator, &used, vector_bytes, TRV_SIMULATE_HOPS_MAX).packet_bytes;
+    int rc = trv_simulate_until(simulator, &used, vector_bytes, hops_max, progress, cutoff_ns, &result);
     entry->enlarged = !rc && result.packet_bytes > network->packet_bytes;
-    entry->exact = !rc && result.packet_bytes ==
-                              trv_simulate_packets(candidate->simulator, network, vector_bytes, TRV_SIMULATE_HOPS_MAX)
-                                  .packet_bytes;
+    entry->exact = !rc && result.packet_bytes == exact;
     entry->time_ns = rc ? INFINITY : result.time_ns;
     entry->hops = rc ? 0 : (double)result.simulated_hops;
     return rc;
@@ -42,13 +44,11 @@ int trv_planner_find_time(const trv_planner_t *planner, trv_candidate_t *candida
     int rc = trv_candidate_prepare(&planner->list, candidate);
     if (rc)
         return rc;
-    trv_simulate_options_t network = planner->network;
-    (void)trv_simulator_drop_links(candidate->simulator, &network); /* if memory is short, unused links are kept */
-    rc = trv_simulate_bound_ns(candidate->simulator, &network, vector_bytes, &bound_ns);
+    rc = trv_simulate_bound_ns(candidate->simulator, &planner->network, vector_bytes, &bound_ns);
     if (rc || bound_ns > cutoff_ns)
         return rc;
-    return trv_candidate_simulate(candidate, &network, vector_bytes, planner->hops_max, planner->progress, cutoff_ns,
-                                  entry);
+    return trv_candidate_simulate(candidate, &planner->network, vector_bytes, planner->hops_max, planner->progress,
+                                  cutoff_ns, entry);
 }
 
 /* The time of a vector of one byte with this alpha: that of its steps and hops. If simulating it is too much work, the
@@ -60,7 +60,7 @@ static int find_empty_time(const trv_planner_t *planner, trv_candidate_t *candid
     int rc = trv_candidate_prepare(&planner->list, candidate);
     if (rc)
         return rc;
-    (void)trv_simulator_drop_links(candidate->simulator, &network); /* if memory is short, unused links are kept */
+    (void)trv_simulator_drop_links(candidate->simulator, &network);
     if (trv_simulate_hops(candidate->simulator, &network, 1) > planner->hops_max)
         return trv_simulate_bound_ns(candidate->simulator, &network, 1, empty_ns);
     trv_entry_t entry;
@@ -153,8 +153,10 @@ static bool is_better(const trv_candidate_t *list, const trv_entry_t *a, const t
 
 double trv_ranking_cutoff_ns(const trv_ranking_t *ranking)
 {
-    const bool full = ranking->timed >= ranking->capacity;
-    return full ? fmin(ranking->cutoff_ns, ranking->best[ranking->capacity - 1].time_ns) : ranking->cutoff_ns;
+    if (ranking->timed < ranking->capacity)
+        return ranking->cutoff_ns;
+    const trv_entry_t *last = &ranking->best[ranking->capacity - 1];
+    return fmin(ranking->cutoff_ns, last->time_ns * (last->exact ? 1 : CONFIRMED_NEAR));
 }
 
 void trv_ranking_insert(trv_ranking_t *ranking, const trv_entry_t *entry)
@@ -166,8 +168,7 @@ void trv_ranking_insert(trv_ranking_t *ranking, const trv_entry_t *entry)
     ranking->best[at] = *entry;
 }
 
-/* Destroys a large simulator, unless the candidate is the best one, for which it will be needed again. */
-static void drop_large(const trv_ranking_t *ranking, int index)
+void trv_ranking_drop_large(const trv_ranking_t *ranking, int index)
 {
     trv_candidate_t *candidate = &ranking->planner->list.candidate[index];
     const trv_simulator_t *simulator = candidate->simulator;
@@ -187,49 +188,45 @@ int trv_ranking_examine(trv_ranking_t *ranking, trv_entry_t *entry, double cutof
     entry->steps = candidate->properties.steps;
     if (!rc && !isinf(entry->time_ns))
         trv_ranking_insert(ranking, entry);
-    drop_large(ranking, entry->candidate);
+    trv_ranking_drop_large(ranking, entry->candidate);
     return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
 }
 
 /* ---- Confirmation ------------------------------------------------------------------------------------------------ */
 
-/* Simulates an entry as trv_simulate does, unless that was done already. */
-static int confirm(const trv_ranking_t *ranking, trv_entry_t *entry)
+int trv_planner_confirm(const trv_planner_t *planner, trv_candidate_t *candidate, uint64_t vector_bytes,
+                        trv_entry_t *entry)
 {
-    const trv_planner_t *planner = ranking->planner;
-    trv_candidate_t *candidate = &planner->list.candidate[entry->candidate];
     trv_entry_t timed = *entry;
-    if (entry->exact)
+    if (entry->exact || isinf(entry->time_ns))
         return TRV_OK;
     int rc = trv_candidate_prepare(&planner->list, candidate);
-    if (rc)
-        return rc;
-    trv_simulate_options_t network = planner->network;
-    (void)trv_simulator_drop_links(candidate->simulator, &network);
-    rc = trv_candidate_simulate(candidate, &network, ranking->vector_bytes, TRV_SIMULATE_HOPS_MAX,
-                                trv_span(planner->progress, 1, 0), INFINITY, &timed);
-    if (rc == TRV_OK)
+    if (!rc)
+        rc = trv_candidate_simulate(candidate, &planner->network, vector_bytes, TRV_SIMULATE_HOPS_MAX,
+                                    trv_span(planner->progress, 1, 0), INFINITY, &timed);
+    if (!rc)
         *entry = timed;
     return rc;
 }
 
-/* Until the best entries are confirmed: confirms the first that is not, and inserts it again, because it may have
- * become slower than others. */
+/* Until the best entries are exact: confirms the first that is not, and inserts it again, because it may have become
+ * slower than others. */
 int trv_ranking_confirm(trv_ranking_t *ranking)
 {
     int rc = TRV_OK;
     for (int i = 0; i < CONFIRMED_MAX && i < ranking->timed &&
                     ranking->best[i].time_ns <= CONFIRMED_NEAR * ranking->best[0].time_ns && !rc;) {
         trv_entry_t entry = ranking->best[i];
-        if (entry.confirmed) {
+        if (entry.exact) {
             i++;
             continue;
         }
-        rc = confirm(ranking, &entry);
-        entry.confirmed = true;
+        rc = trv_planner_confirm(ranking->planner, &ranking->planner->list.candidate[entry.candidate],
+                                 ranking->vector_bytes, &entry);
         ranking->timed--;
         memmove(ranking->best + i, ranking->best + i + 1, (size_t)(ranking->timed - i) * sizeof entry);
         trv_ranking_insert(ranking, &entry);
+        trv_ranking_drop_large(ranking, entry.candidate);
         i = 0;
     }
     return rc;

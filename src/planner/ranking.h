@@ -12,7 +12,7 @@ struct trv_planner {
     bool dateline; /* two channels per link were asked for; `network` has one queue per link */
     trv_planner_constraints_t constraints;
     trv_candidates_t list;
-    double hops_max;        /* maximum packet-hops in one simulation */
+    double hops_max;        /* packet-hops beyond which packets are enlarged in the first simulation of a candidate */
     trv_slow_link_t *link;  /* the planner's copy of the network's links */
     bool trees;             /* the ranking is that of trees.h */
     trv_planner_t *parts;   /* trees.h: for the allgather or reduce-scatter of a broadcast or reduce, or NULL */
@@ -26,10 +26,9 @@ typedef struct trv_entry {
     int candidate; /* index in the list */
     bool always;
     double estimate_ns, time_ns;
-    double hops;    /* packet-hops that were simulated, until the simulation ended or was stopped */
-    bool enlarged;  /* it was simulated with enlarged packets */
-    bool exact;     /* it was simulated with the packets of trv_simulate */
-    bool confirmed; /* trv_ranking_confirm has examined it */
+    double hops;   /* packet-hops that were simulated, until the simulation ended or was stopped */
+    bool enlarged; /* it was simulated with enlarged packets */
+    bool exact;    /* it was simulated with the packets of trv_simulate */
     int steps;
 } trv_entry_t;
 
@@ -101,8 +100,14 @@ double trv_ranking_cutoff_ns(const trv_ranking_t *ranking);
 /* Inserts an entry that has a time into `best`. */
 void trv_ranking_insert(trv_ranking_t *ranking, const trv_entry_t *entry);
 
-/* Times the best entries with the packets of trv_simulate, if they were timed with larger ones, and inserts them
- * anew. */
+/* Destroys a large simulator, unless the candidate is the best one, for which it will be needed again. */
+void trv_ranking_drop_large(const trv_ranking_t *ranking, int candidate);
+
+/* Times an entry with the packets of trv_simulate, if it was timed with larger ones and its time is finite. */
+int trv_planner_confirm(const trv_planner_t *planner, trv_candidate_t *candidate, uint64_t vector_bytes,
+                        trv_entry_t *entry);
+
+/* The same for the best entries, which are inserted anew. */
 int trv_ranking_confirm(trv_ranking_t *ranking);
 
 /* Times an entry and inserts it. An entry that cannot be simulated, because its messages are too long or pass a cut

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "planner/constraints.h"
 #include "planner/timing.h"
+#include "schedule/collective.h"
 
 #define PARTS_BLOCKS_MAX 1.6e7 /* blocks of all ranks in an allgather that is tried */
 #define PARTS_MAX        2     /* schedules of an allgather or reduce-scatter that are tried after the best tree */
@@ -91,37 +92,38 @@ static int count_messages(const trv_ranking_t *ranking, const char *name, double
 }
 
 /* Times a candidate. If it has too many messages it is left out, unless it has no model and no other was timed yet.
- * *messages is the number to simulate; at the beginning, that of all ranks, or 0 if it is not known. */
-static int examine(trv_ranking_t *ranking, int candidate, double *messages)
+ * `messages`: those of all ranks, or 0 if they are not known. Returns the messages that were simulated, 0 if it was
+ * left out, or an error. */
+static int examine(trv_ranking_t *ranking, int candidate, double messages)
 {
     trv_planner_t *planner = ranking->planner;
     trv_entry_t entry = {.candidate = candidate};
     bool allowed;
     if (is_timed(ranking, candidate))
-        return TRV_OK;
+        return 0;
     int rc = trv_constraints_allow(&planner->constraints, &planner->list, &planner->list.candidate[candidate],
                                    ranking->vector_bytes, &allowed);
     if (rc || !allowed)
-        return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+        return rc == TRV_ERR_UNSUPPORTED ? 0 : rc;
     ranking->allowed++;
-    if (*messages <= 0)
-        rc = count_messages(ranking, planner->list.candidate[candidate].name, messages);
+    if (messages <= 0)
+        rc = count_messages(ranking, planner->list.candidate[candidate].name, &messages);
     if (rc)
-        return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+        return rc == TRV_ERR_UNSUPPORTED ? 0 : rc;
     if (planner->list.network.slow_links == 0) /* then the ranks that are equal by symmetry are simulated as one */
-        *messages *= (double)planner->list.candidate[candidate].properties.distinct_ranks /
-                     planner->list.network.torus.ranks;
+        messages *= (double)planner->list.candidate[candidate].properties.distinct_ranks /
+                    planner->list.network.torus.ranks;
     const bool has_model = planner->list.candidate[candidate].model.steps > 0;
-    return *messages <= TRV_TREE_MESSAGES_MAX || (!has_model && ranking->timed == 0)
-               ? trv_ranking_examine(ranking, &entry, trv_ranking_cutoff_ns(ranking))
-               : TRV_OK;
+    if (messages > TRV_TREE_MESSAGES_MAX && (has_model || ranking->timed > 0))
+        return 0;
+    rc = trv_ranking_examine(ranking, &entry, trv_ranking_cutoff_ns(ranking));
+    return rc ? rc : (int)fmin(messages, TRV_TREE_MESSAGES_MAX);
 }
 
 static int examine_name(trv_ranking_t *ranking, const char *name)
 {
     const int candidate = find_or_add(&ranking->planner->list, name);
-    double messages = 0;
-    return candidate < 0 ? candidate : examine(ranking, candidate, &messages);
+    return candidate < 0 ? candidate : examine(ranking, candidate, 0);
 }
 
 /* ---- Scatter and allgather --------------------------------------------------------------------------------------- */
@@ -163,12 +165,13 @@ static int examine_parts(trv_ranking_t *ranking)
     int rc = planner->parts && ranks * ranks <= PARTS_BLOCKS_MAX ? best_tree(ranking, &tree) : TRV_OK;
     if (rc || !tree)
         return rc;
-    const int parts = trv_planner_rank(planner->parts, ranking->vector_bytes, PARTS_MAX, part);
+    const int parts = trv_planner_rank_within(planner->parts, ranking->vector_bytes, PARTS_MAX, INFINITY, part);
     for (int i = 0; i < parts && !rc; i++) {
         char name[2 * TRV_ALGORITHM_NAME_MAX];
         const int length = snprintf(name, sizeof name, "scatter-allgather:%s+%s", tree, part[i].algorithm);
         if (length < TRV_ALGORITHM_NAME_MAX)
             rc = examine_name(ranking, name);
+        rc = rc > 0 ? TRV_OK : rc;
     }
     return rc ? rc : parts == TRV_ERR_UNSUPPORTED ? TRV_OK : parts < 0 ? parts : TRV_OK;
 }
@@ -189,24 +192,29 @@ static int examine_modelled(trv_ranking_t *ranking, int listed)
     const int count_max = planner->list.network.no_forwarding   ? ONE_HOP
                           : planner->list.has_message_overheads ? MODELLED_OVERHEADS
                                                                 : MODELLED;
+    const double ranks = planner->list.network.torus.ranks;
+    /* With a root no rank represents others. */
+    const double represented = trv_collective_has_root(planner->list.collective) || planner->list.network.slow_links > 0
+                                   ? 1
+                                   : ranks;
     int count = 0, examined = 0, rc = TRV_OK;
     double work = 0;
     for (int i = 0; i < listed; i++)
         if (!candidate[i].by_name && candidate[i].model.steps > 0 &&
-            candidate[i].model.messages <= TRV_TREE_MESSAGES_MAX)
+            candidate[i].model.messages * ranks / represented <= TRV_TREE_MESSAGES_MAX)
             ranking->entry[count++] = (trv_entry_t){.candidate = i,
                                                     .estimate_ns = trv_planner_estimate(planner, &candidate[i].model,
                                                                                         ranking->vector_bytes)};
     qsort(ranking->entry, (size_t)count, sizeof *ranking->entry, by_estimate);
     for (int i = 0; i < count && examined < count_max && work < MODELLED_WORK && !rc; i++) {
         const trv_entry_t *entry = &ranking->entry[i];
-        double messages = planner->list.candidate[entry->candidate].model.messages * planner->list.network.torus.ranks;
         if (examined >= MODELLED_OVERHEADS && ranking->timed > 0 &&
             entry->estimate_ns > NEAR_FACTOR * ranking->best[0].time_ns)
             break;
-        rc = examine(ranking, entry->candidate, &messages);
-        examined += messages <= TRV_TREE_MESSAGES_MAX;
-        work += messages <= TRV_TREE_MESSAGES_MAX ? messages : 0;
+        rc = examine(ranking, entry->candidate, planner->list.candidate[entry->candidate].model.messages * ranks);
+        examined += rc > 0;
+        work += fmax(rc, 0);
+        rc = rc > 0 ? TRV_OK : rc;
     }
     return rc;
 }
@@ -231,10 +239,9 @@ int trv_tree_rank(trv_ranking_t *ranking)
     int rc = examine_modelled(ranking, listed); /* the best of these let most others be excluded soon */
     if (!rc && has_parts(ranking->planner))
         rc = examine_parts(ranking);
-    for (int i = 0; i < listed && !rc; i++) {
-        double messages = 0;
+    for (int i = 0; i < listed && rc >= 0; i++)
         if (!list->candidate[i].by_name && list->candidate[i].model.steps <= 0)
-            rc = examine(ranking, i, &messages);
-    }
-    return rc ? rc : trv_ranking_confirm(ranking);
+            rc = examine(ranking, i, 0);
+    rc = rc > 0 ? TRV_OK : rc;
+    return rc;
 }

@@ -3,15 +3,15 @@
  * schedules, and for networks that do not forward. Most of these schedules have no symmetry, so every rank must be
  * simulated, and only a few are:
  *
- *   - every algorithm of the table by its plain name, unless a lower bound excludes it (if the network does not
- *     forward: every algorithm whose messages all cross one link, and the others relayed);
+ *   - the candidates of algorithms for any network that are best by their models, which know the trees (if the network
+ *     does not forward: of all algorithms);
  *   - of a broadcast or reduce as scatter and allgather, the tree that is fastest alone with the best schedules that a
  *     planner for the allgather finds;
- *   - the candidates of algorithms for any network that are best by their models, which know the trees (if the network
- *     does not forward: of all algorithms).
+ *   - every algorithm of the table by its plain name, unless a lower bound excludes it (if the network does not
+ *     forward: every algorithm whose messages all cross one link, and the others relayed).
  *
- * Schedules with more than TRV_TREE_MESSAGES_MAX messages have the model's time, until the best few are confirmed
- * (trv_ranking_confirm).
+ * Schedules with more than TRV_TREE_MESSAGES_MAX messages are left out, unless they have no model and no other was
+ * timed.
  */
 #ifndef TRIVANCE_PLANNER_TREES_H
 #define TRIVANCE_PLANNER_TREES_H

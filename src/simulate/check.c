@@ -139,8 +139,9 @@ int trv_simulate_check(const trv_simulate_options_t *options, const trv_torus_t 
     for (int i = 0; i < options->slow_links && !rc; i++)
         rc = trv_link_check(torus, &options->slow_link[i]);
     if (!rc && options->balance_ties && options->slow_links > 0)
-        rc = trv_fail(TRV_ERR_ARGUMENT, "balanced ties require links of equal rate; omit --balance-ties, or the slow "
-                                        "and cut links");
+        rc = trv_fail(TRV_ERR_ARGUMENT,
+                      "balanced ties require links of equal rate; leave them out, or the slow and cut "
+                      "links");
     if (!rc)
         rc = trv_packets_check_rate(options, fmin(options->bandwidth_bps, options->nic_bandwidth_bps));
     if (!rc && options->injection_bps > 0)

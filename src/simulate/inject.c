@@ -160,16 +160,17 @@ static int check_route(const trv_packets_t *net, int node, const trv_legs_t *leg
     return TRV_OK;
 }
 
-/* The time from the arrival of the head of a message's last packet, of so many flits, to that of the message. With head
- * delivery a message in enlarged packets arrives when all of it but its last packet of the own size has. */
-static int64_t tail_time(const trv_packets_t *net, uint64_t bytes, uint32_t flits, int64_t slowest)
+/* The time from the arrival of the head of a message's last packet to that of the message. With head delivery a message
+ * in enlarged packets arrives when all of it has but the last packet that it would have in the network's own. */
+static int64_t tail_time(const trv_packets_t *net, const message_t *m, uint64_t bytes, int64_t slowest)
 {
     if (net->options.delivery == TRV_DELIVERY_TAIL)
-        return flits * slowest;
+        return m->last_flits * slowest;
     const uint64_t own = ((bytes - 1) % net->own_packet_bytes + TRV_FLIT_BYTES) / TRV_FLIT_BYTES;
-    if (net->options.packet_bytes == net->own_packet_bytes || flits <= own)
+    const int64_t pace = pace_of(net, m->nic);
+    if (net->options.packet_bytes == net->own_packet_bytes || m->last_flits <= own)
         return 0;
-    return (int64_t)(flits - own) * (slowest > net->injection_flit ? slowest : net->injection_flit);
+    return (int64_t)(m->last_flits - own) * (slowest > pace ? slowest : pace);
 }
 
 static void message_fill(const trv_packets_t *net, message_t *m, const trv_legs_t *legs, uint64_t bytes,
@@ -179,7 +180,7 @@ static void message_fill(const trv_packets_t *net, message_t *m, const trv_legs_
     m->packets = (uint32_t)((bytes + packet - 1) / packet);
     m->last_bytes = (uint32_t)(bytes - (m->packets - 1) * packet);
     m->last_flits = (m->last_bytes + TRV_FLIT_BYTES - 1) / TRV_FLIT_BYTES;
-    m->tail = tail_time(net, bytes, m->last_flits, slowest);
+    m->tail = tail_time(net, m, bytes, slowest);
     m->arrived = 0;
     m->complete = 0;
     m->legs = (uint32_t)legs->count;

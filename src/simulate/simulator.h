@@ -51,8 +51,13 @@ struct trv_simulator {
 /* The rank of the fold that represents a rank of the torus. */
 int trv_simulator_class(const trv_simulator_t *simulator, int rank);
 
-/* The work of a simulation with these options, on the fold if they permit it, otherwise on the torus: at most the sum
- * over all packets of the links that each passes. */
+/* Whether the fold may represent the torus, because nothing in the options makes ranks differ; and whether packets may
+ * be enlarged. */
+bool trv_simulate_may_fold(const trv_simulate_options_t *options);
+bool trv_simulate_may_enlarge(const trv_simulate_options_t *options);
+
+/* The work of a simulation with these options, on the fold if they permit it, otherwise on the torus: an upper bound on
+ * the sum over all packets of the links that each passes. */
 double trv_simulate_hops(const trv_simulator_t *simulator, const trv_simulate_options_t *options,
                          uint64_t vector_bytes);
 

@@ -280,7 +280,7 @@ static int on_arrived(void *context, uint32_t index)
 
 /* ---- A run ------------------------------------------------------------------------------------------------------- */
 
-/* Checks the options and the size, and converts the times. */
+/* Checks the size, and converts the times. */
 static int run_prepare(run_t *run)
 {
     const trv_simulate_options_t *o = run->options;
@@ -333,8 +333,7 @@ static int run_start(run_t *run)
     return rc || is_done(run) || trv_packets_stopped(run->net) ? rc : fail_deadlock(run);
 }
 
-/* Whether the fold represents the torus: nothing in the options makes ranks differ. */
-static bool may_fold(const trv_simulate_options_t *o)
+bool trv_simulate_may_fold(const trv_simulate_options_t *o)
 {
     return o->model == TRV_FIFO && !o->full && !o->observer && o->jitter <= 0 && o->slow_ranks == 0 &&
            o->slow_links == 0 && !o->balance_ties;
@@ -366,7 +365,7 @@ static int unfold(const run_t *run, trv_simulation_t *result)
 double trv_simulate_hops(const trv_simulator_t *simulator, const trv_simulate_options_t *options, uint64_t vector_bytes)
 {
     const double hops = simulator->message_hops + simulator->byte_hops * (double)vector_bytes / options->packet_bytes;
-    return may_fold(options) ? hops : hops * (simulator->torus.ranks / simulator->fold.ranks);
+    return trv_simulate_may_fold(options) ? hops : hops * (simulator->torus.ranks / simulator->fold.ranks);
 }
 
 /* Larger packets may waste a smaller part of their last flit. To keep the payload rate, packets are made to fill their
@@ -381,17 +380,34 @@ static void fill_flits(trv_simulate_options_t *network)
     network->packet_bytes = (uint32_t)filled;
 }
 
+bool trv_simulate_may_enlarge(const trv_simulate_options_t *o)
+{
+    return !o->full && !o->observer && !o->link_loads && !o->balance_ties && o->buffer_bytes == 0;
+}
+
+/* The largest packets that the slowest path can carry. */
+static double packet_bytes_max(const trv_simulate_options_t *o)
+{
+    double slowest_bps = fmin(o->bandwidth_bps, o->nic_bandwidth_bps), factor_max = 1;
+    for (int i = 0; i < o->slow_links; i++)
+        factor_max = isinf(o->slow_link[i].factor) ? factor_max : fmax(factor_max, o->slow_link[i].factor);
+    slowest_bps = fmin(slowest_bps, o->bandwidth_bps / factor_max);
+    slowest_bps = o->injection_bps > 0 ? fmin(slowest_bps, o->injection_bps) : slowest_bps;
+    slowest_bps = o->path_bps > 0 ? fmin(slowest_bps, o->path_bps) : slowest_bps;
+    return fmin(PACKET_BYTES_MAX, TRV_HORIZON_FS / 4 * slowest_bps / 8e15);
+}
+
 trv_simulate_options_t trv_simulate_packets(const trv_simulator_t *simulator, const trv_simulate_options_t *options,
                                             uint64_t vector_bytes, double hops_max)
 {
     trv_simulate_options_t larger = *options;
-    if (options->full || options->observer || options->link_loads || options->buffer_bytes > 0 || options->balance_ties)
+    const double copies = trv_simulate_may_fold(options) ? 1 : simulator->torus.ranks / simulator->fold.ranks;
+    const double byte_hops = copies * simulator->byte_hops * (double)vector_bytes,
+                 bytes_max = packet_bytes_max(options);
+    if (!trv_simulate_may_enlarge(options) || byte_hops / larger.packet_bytes <= hops_max)
         return larger;
-    const double copies = may_fold(options) ? 1 : simulator->torus.ranks / simulator->fold.ranks;
-    const double byte_hops = copies * simulator->byte_hops * (double)vector_bytes;
-    if (byte_hops / larger.packet_bytes > hops_max)
-        fill_flits(&larger);
-    while (byte_hops / larger.packet_bytes > hops_max && larger.packet_bytes <= PACKET_BYTES_MAX / 2)
+    fill_flits(&larger);
+    while (byte_hops / larger.packet_bytes > hops_max && larger.packet_bytes <= bytes_max / 2)
         larger.packet_bytes *= 2;
     return larger;
 }
@@ -424,7 +440,7 @@ int trv_simulate_until(const trv_simulator_t *simulator, const trv_simulate_opti
                  .transit_free = NO_TRANSIT,
                  .torus = &simulator->torus};
     memset(result, 0, sizeof *result);
-    if (may_fold(options))
+    if (trv_simulate_may_fold(options))
         run.torus = &simulator->fold;
     int rc = trv_simulate_check(options, &simulator->torus);
     if (rc)

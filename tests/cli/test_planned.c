@@ -270,7 +270,9 @@ static void test_why(void **state)
         double parts = number_of(row, "alpha_part_ns") + number_of(row, "hops_part_ns") +
                        number_of(row, "transmission_part_ns");
         assert_true(fabs(parts - number_of(row, "time_ns")) < 0.01);
-        assert_true(number_of(row, "alpha_part_ns") == 1500 * number_of(row, "steps"));
+        /* Less if ranks are idle in some steps. */
+        assert_true(number_of(row, "alpha_part_ns") <= 1500 * number_of(row, "steps"));
+        assert_true(number_of(row, "alpha_part_ns") > 0 && number_of(row, "hops_part_ns") > 0);
         assert_true(number_of(row, "time_ns") >= before);
         assert_int_equal(json_is_true(json_object_get(row, "chosen")), i == 0);
         before = number_of(row, "time_ns");

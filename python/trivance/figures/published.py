@@ -265,6 +265,8 @@ def schedule(torus: str, listed: list[Message], independent: bool = False) -> tu
 def times_ns(algorithm: str, torus: str, floats: int, **changes: Any) -> tuple[float, float]:
     """The end of the AllReduce on the last rank, and the time of the plots. ``changes``: of `NETWORK`."""
     listed, independent = messages(algorithm, torus, floats), algorithm == "Bucket"
+    if independent and len(set(dims_of(torus))) > 1:
+        raise trivance.UnsupportedError(f"the times of Bucket are modelled for equal sizes only, not for {torus}")
     network = trivance.Network(dims_of(torus), **{**NETWORK, **changes})
 
     def run(some: list[Message]) -> float:

@@ -124,6 +124,7 @@ static int add_own(cli_explanation_t *analysis)
         rc = trv_planner_time(analysis->planner, analysis->query->bytes, also->name[i], &own);
         if (!rc)
             row_add(analysis, &own);
+        rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc; /* it violates a constraint at this size */
     }
     return rc;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "cli/shared/choose.h"
 #include "cli/shared/tool.h"
 #include "base/text/parse.h"
 #include "formats/names.h"
@@ -145,6 +146,19 @@ static int print_times(const cli_simulate_t *job, const cli_group_t *group)
     return rc;
 }
 
+/* States from which size on times are those of larger packets. */
+static void print_approximate(const cli_group_t *group)
+{
+    char bytes[TRV_BYTES_TEXT_MAX];
+    for (int size = 0; size < group->sizes; size++)
+        for (int line = 0; line < group->lines; line++)
+            if (!point_at(group, line, size)->row.code && point_at(group, line, size)->row.approximate) {
+                printf("%s%s: %s\n", trv_format_bytes(point_at(group, line, size)->bytes, bytes),
+                       size + 1 < group->sizes ? " and more" : "", CLI_APPROXIMATE);
+                return;
+            }
+}
+
 /* Prints the schedules that were planned, and the reasons why algorithms are missing. */
 static void print_remarks(const cli_group_t *group)
 {
@@ -156,6 +170,7 @@ static void print_remarks(const cli_group_t *group)
         covers = covers || cli_group_covers(group, line);
     if (covers)
         puts(CLI_COVERS_REMARK);
+    print_approximate(group);
     for (int line = 0; line < group->lines; line++)
         for (int size = 0; size < group->sizes; size++)
             if (point_at(group, line, size)->row.code) {
