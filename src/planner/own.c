@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "planner/constraints.h"
 #include "planner/ranking.h"
+#include "schedule/collective.h"
 #include "torus/torus.h"
 
 static int check_name(const trv_candidates_t *list, const char *name)
@@ -33,12 +34,15 @@ static int check_purpose(const trv_candidates_t *list, const trv_schedule_t *sch
     if (trv_torus_equal(torus, &list->network.torus) && collective == list->collective &&
         trv_schedule_root(schedule) == list->root)
         return TRV_OK;
-    return trv_fail(TRV_ERR_ARGUMENT,
-                    "%s is a schedule for %s on %s with the root %d; the plan is for %s on %s with the "
-                    "root %d",
-                    name, trv_collective_name(collective), trv_torus_format(torus, own, sizeof own),
-                    trv_schedule_root(schedule), trv_collective_name(list->collective),
-                    trv_torus_format(&list->network.torus, expected, sizeof expected), list->root);
+    const bool rooted = trv_collective_has_root(collective) && trv_collective_has_root(list->collective);
+    char root[2][32] = {"", ""};
+    if (rooted)
+        for (int i = 0; i < 2; i++)
+            snprintf(root[i], sizeof root[i], " with the root %d", i ? list->root : trv_schedule_root(schedule));
+    return trv_fail(TRV_ERR_ARGUMENT, "%s is a schedule for %s on %s%s; the plan is for %s on %s%s", name,
+                    trv_collective_name(collective), trv_torus_format(torus, own, sizeof own), root[0],
+                    trv_collective_name(list->collective),
+                    trv_torus_format(&list->network.torus, expected, sizeof expected), root[1]);
 }
 
 /* Fails if the schedule violates a constraint that does not depend on the size, or cannot run on the network: the

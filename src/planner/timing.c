@@ -101,7 +101,7 @@ int trv_timing_add_traffic(const trv_schedule_t *schedule, int rank, const trv_s
 }
 
 int trv_timing_find(const trv_schedule_t *schedule, const trv_simulate_options_t *network, uint64_t vector_bytes,
-                    double *time_ns)
+                    double *time_ns, bool *approximate)
 {
     trv_simulate_options_t plain = trv_timing_network(network);
     trv_simulator_t *simulator;
@@ -115,7 +115,9 @@ int trv_timing_find(const trv_schedule_t *schedule, const trv_simulate_options_t
     if (!rc)
         rc = trv_simulate_until(simulator, &plain, vector_bytes, TRV_SIMULATE_HOPS_MAX, all, INFINITY, &result);
     trv_simulator_destroy(simulator);
-    if (!rc)
-        *time_ns = result.time_ns;
-    return rc;
+    if (rc)
+        return rc;
+    *time_ns = result.time_ns;
+    *approximate = result.packet_bytes > network->packet_bytes;
+    return TRV_OK;
 }

@@ -42,6 +42,6 @@ int trv_timing_add_traffic(const trv_schedule_t *schedule, int rank, const trv_s
 /* The time of any schedule; for the schedule of a choice it equals trv_planner_choice_t.time_ns. Calls
  * network->progress. */
 int trv_timing_find(const trv_schedule_t *schedule, const trv_simulate_options_t *network, uint64_t vector_bytes,
-                    double *time_ns);
+                    double *time_ns, bool *approximate);
 
 #endif

@@ -140,11 +140,12 @@ static int best_tree(const trv_ranking_t *ranking, const char **best)
     for (int i = 0; tree[i] && !rc; i++) {
         trv_schedule_t *schedule;
         double time_ns;
+        bool approximate;
         rc = trv_schedule_create_on(&schedule, &planner->list.network, tree[i],
                                     planner->list.collective == TRV_BROADCAST ? TRV_SCATTER : TRV_GATHER,
                                     planner->list.root);
         if (!rc) {
-            rc = trv_timing_find(schedule, &planner->network, ranking->vector_bytes, &time_ns);
+            rc = trv_timing_find(schedule, &planner->network, ranking->vector_bytes, &time_ns, &approximate);
             trv_schedule_destroy(schedule);
         }
         if (!rc && time_ns < best_ns) {

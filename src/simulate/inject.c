@@ -210,6 +210,10 @@ int trv_packets_send(trv_packets_t *net, int node, int nic, const trv_legs_t *le
     int rc = check_route(net, node, legs, &slowest);
     if (rc)
         return rc;
+    if (bytes / net->options.packet_bytes >= TRV_PACKETS_MAX && net->options.packet_bytes != net->own_packet_bytes)
+        return trv_fail(TRV_ERR_UNSUPPORTED,
+                        "a message of %llu bytes is too long to be simulated; choose a shorter vector",
+                        (unsigned long long)bytes);
     if (bytes / net->options.packet_bytes >= TRV_PACKETS_MAX)
         return trv_fail(
             TRV_ERR_UNSUPPORTED,

@@ -410,8 +410,8 @@ static void test_bad_also(void **state)
 {
     static const struct {
         const char *options, *words;
-    } bad[] = {{"9", "is a schedule for allreduce on 5 with the root 0; the plan is for allreduce on 9"},
-               {"5 -c allgather", "is a schedule for allreduce on 5 with the root 0; the plan is for allgather on 5"},
+    } bad[] = {{"9", "is a schedule for allreduce on 5; the plan is for allreduce on 9"},
+               {"5 -c allgather", "is a schedule for allreduce on 5; the plan is for allgather on 5"},
                {"5 --cut=1:+0", "cannot run: a message of rank 0 needs the link 1:+0, which is cut"},
                {"5 --consistent --why", "violates the constraints: consistency"},
                {"5 --nodes=0-2", "leave out --also"},

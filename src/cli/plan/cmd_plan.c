@@ -212,7 +212,7 @@ static int plan_measure(const options_t *options, cli_shown_t *shown)
     const bool is_timed = options->format == SVG || (options->format == TEXT && shown->rank < 0);
     if (is_timed && isnan(shown->time.ns)) {
         const trv_simulate_options_t network = cli_network_reporting(shown->network, &timing);
-        rc = trv_timing_find(shown->schedule, &network, shown->vector_bytes, &shown->time.ns);
+        rc = trv_timing_find(shown->schedule, &network, shown->vector_bytes, &shown->time.ns, &shown->time.approximate);
     }
     if (rc != TRV_ERR_CANCELLED) /* a time that cannot be simulated is omitted */
         rc = trv_cost_sizes(shown->schedule, NULL, NULL, NULL, 0, trv_span(all, 0.5, 0.5), &shown->cost, NULL);

@@ -28,7 +28,7 @@
 
 #define RANKED_MAX      (8 * CLI_EXPLAINED_PLANS) /* maximum number of plans that are timed to find these */
 #define ALIKE_MAX       3                         /* maximum number of these of one algorithm */
-#define EXPENSIVE_RANKS 128                       /* with more ranks without symmetry, simulations are expensive … */
+#define EXPENSIVE_RANKS 16                        /* with more ranks without symmetry, simulations are expensive … */
 #define SLOWDOWN_MAX    2 /* … and algorithms slower than the plan by more than this factor are left out */
 #define ROWS_MAX        (CLI_EXPLAINED_MAX - CLI_ALSO_MAX)
 

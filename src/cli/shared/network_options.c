@@ -85,11 +85,10 @@ const char *cli_network_refused(const char *name)
     const trv_parameter_t *p = trv_parameter_find(name);
     if (!p || p->affects & TRV_AFFECTS_PLANS)
         return NULL;
-    snprintf(
-        sentence, sizeof sentence,
-        "--%s: plans are made for ranks that are equally fast and for links with one queue; `trivance simulate 8x8 "
-        "--algorithm=planned --%s=%s` times a plan with it",
-        p->name, p->name, p->value);
+    snprintf(sentence, sizeof sentence,
+             "--%s: plans are made for equally fast ranks, links with one queue and messages with one route; `trivance "
+             "simulate 8x8 --algorithm=planned --%s=%s` times a plan with it",
+             p->name, p->name, p->kind == TRV_KIND_FLAG ? "yes" : p->value);
     return sentence;
 }
 
