@@ -480,10 +480,10 @@ static void test_bad_input(void **state)
         {"plan 8x8 --alpha=-1us", "is not a time"},
         {"plan 8x8 --alpha=1.5", "for example"},
         {"plan 8x8 --link-latency=100", "link-latency: '100' is not a time"},
-        {"plan 8x8 --slow-rank=0:4x",
-         "equally fast and for links with one queue; `trivance simulate 8x8 --algorithm=planned "
-         "--slow-rank=R:Fx` times a plan with it"},
-        {"plan 8x8 --jitter 10%", "--jitter: plans are made for ranks that are equally fast"},
+        {"plan 8x8 --slow-rank=0:4x", "equally fast ranks, links with one queue and messages with one route; `trivance "
+                                      "simulate 8x8 --algorithm=planned "
+                                      "--slow-rank=R:Fx` times a plan with it"},
+        {"plan 8x8 --jitter 10%", "--jitter: plans are made for equally fast ranks"},
         {"plan 8x8 --why --model=dateline", "--model: plans are made for "},
         {"plan 8x8 --why -o /nonexistent/why.txt", "/nonexistent/why.txt"},
         {"verify 9 -b 0", "at least 1 byte"},
