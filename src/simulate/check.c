@@ -146,11 +146,6 @@ int trv_simulate_check(const trv_simulate_options_t *options, const trv_torus_t 
         rc = trv_packets_check_rate(options, fmin(options->bandwidth_bps, options->nic_bandwidth_bps));
     if (!rc && options->injection_bps > 0)
         rc = trv_packets_check_rate(options, options->injection_bps);
-    if (!rc && options->path_bps > options->nic_bandwidth_bps)
-        rc = trv_fail(TRV_ERR_ARGUMENT,
-                      "the bandwidth of shared paths is %g b/s, and that of an interface %g b/s; expected at most the "
-                      "latter, for example 400 Gb/s",
-                      options->path_bps, options->nic_bandwidth_bps);
     if (!rc && options->path_bps > 0)
         rc = trv_packets_check_rate(options, options->path_bps);
     for (int i = 0; i < options->slow_ranks && !rc; i++)
