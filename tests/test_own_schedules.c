@@ -57,6 +57,29 @@ static void test_own_schedules(void **state)
     }
 }
 
+/* A large schedule of the caller is kept between calls: it cannot be created again by its name. */
+static void test_large_own_schedule(void **state)
+{
+    const trv_torus_t torus = torus_of("4x4");
+    trv_planner_choice_t choice[64];
+    trv_planner_t *planner;
+    trv_schedule_t *schedule;
+    (void)state;
+    assert_int_equal(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, 0, &paper, NULL), TRV_OK);
+    assert_int_equal(trv_schedule_create(&schedule, &torus, "spanning-trees:512:64", TRV_ALLREDUCE), TRV_OK);
+    assert_int_equal(trv_planner_add(planner, schedule, "mine"), TRV_OK);
+    trv_schedule_destroy(schedule);
+    for (int i = 0; i < 2; i++) {
+        bool found = false;
+        const int choices = trv_planner_rank(planner, 1 << 20, 64, choice);
+        for (int k = 0; k < choices; k++)
+            found = found || strcmp(choice[k].algorithm, "mine") == 0;
+        assert_true(found);
+    }
+    assert_int_equal(trv_planner_time(planner, 1 << 20, "mine", choice), TRV_OK);
+    trv_planner_destroy(planner);
+}
+
 /* Schedules for other purposes, and those that violate constraints or cannot run, are refused. */
 static void test_own_schedules_refused(void **state)
 {
@@ -94,7 +117,7 @@ static void test_own_schedules_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_own_schedules),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_own_schedules), cmocka_unit_test(test_large_own_schedule),
                                        cmocka_unit_test(test_own_schedules_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,7 +124,8 @@ static const trv_parameter_t table[] = {
            "one: all dimensions share a single path, as on a node with one interface"),
      .summary = ", shared paths %s"},
     {.name = "path-bandwidth", RATE(path_bps), .affects = PLANS, .value = "RATE",
-     UNSET("bandwidth of shared paths, at most that of an interface (default: that of a link); no effect without these"),
+     UNSET("bandwidth of shared paths, at most that of an interface (default: that of a link); no effect without "
+           "these"),
      .summary = ", %s Gb/s each"},
     {.name = "balance-ties", .kind = TRV_KIND_FLAG, MEMBER(balance_ties), .affects = TIMES, .value = "[yes|no]",
      .words = "no yes", .high = 1,

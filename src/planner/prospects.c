@@ -62,7 +62,8 @@ const trv_model_t *trv_prospect_model(const trv_planner_t *planner, const char *
     return NULL;
 }
 
-double trv_prospect_model_ns(const trv_planner_t *planner, const char *name, uint64_t vector_bytes)
+/* The time by that model; 0 if there is none. */
+static double model_ns(const trv_planner_t *planner, const char *name, uint64_t vector_bytes)
 {
     const trv_model_t *model = trv_prospect_model(planner, name);
     return model ? trv_planner_estimate(planner, model, vector_bytes) : 0;
@@ -138,7 +139,7 @@ static int add_uniform(search_t *search)
         rc = trv_prospect_sample(planner, search->vector_bytes, prospect);
         rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
         const double likely_ns = fmax(prospect->sample.likely_ns,
-                                      trv_prospect_model_ns(planner, prospect->name, search->vector_bytes));
+                                      model_ns(planner, prospect->name, search->vector_bytes));
         prospect_update(prospect, uniform_choice[i].time_ns,
                         fmax(nonuniform_ns(search, &uniform_choice[i]), likely_ns));
         prospect->from_uniform = true;

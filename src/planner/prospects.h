@@ -46,9 +46,6 @@ bool trv_prospect_is_cheap(const trv_planner_t *planner, const trv_sample_t *sam
 /* The model of an algorithm that is made for lines; NULL if there is none of this name. */
 const trv_model_t *trv_prospect_model(const trv_planner_t *planner, const char *name);
 
-/* The time by that model; 0 if there is none. */
-double trv_prospect_model_ns(const trv_planner_t *planner, const char *name, uint64_t vector_bytes);
-
 /* For qsort: by likely time, the smallest first. */
 int trv_prospect_order(const void *a, const void *b);
 

@@ -172,7 +172,7 @@ void trv_ranking_drop_large(const trv_ranking_t *ranking, int index)
 {
     trv_candidate_t *candidate = &ranking->planner->list.candidate[index];
     const trv_simulator_t *simulator = candidate->simulator;
-    if (!simulator || (ranking->timed > 0 && ranking->best[0].candidate == index))
+    if (!simulator || candidate->own || (ranking->timed > 0 && ranking->best[0].candidate == index))
         return;
     const double stages = (double)simulator->fold.ranks * simulator->streams * simulator->steps;
     if (stages + (double)simulator->sends > KEPT_MAX) {

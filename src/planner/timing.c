@@ -3,11 +3,9 @@
  */
 #include "planner/timing.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stddef.h>
 
-#include "base/error.h"
 #include "simulate/net.h"
 #include "simulate/simulator.h"
 #include "torus/rows.h"

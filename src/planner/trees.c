@@ -194,15 +194,13 @@ static int examine_modelled(trv_ranking_t *ranking, int listed)
                           : planner->list.has_message_overheads ? MODELLED_OVERHEADS
                                                                 : MODELLED;
     const double ranks = planner->list.network.torus.ranks;
-    /* With a root no rank represents others. */
-    const double represented = trv_collective_has_root(planner->list.collective) || planner->list.network.slow_links > 0
-                                   ? 1
-                                   : ranks;
+    /* Otherwise one rank may represent all. */
+    const bool all_differ = trv_collective_has_root(planner->list.collective) || planner->list.network.slow_links > 0;
     int count = 0, examined = 0, rc = TRV_OK;
     double work = 0;
     for (int i = 0; i < listed; i++)
         if (!candidate[i].by_name && candidate[i].model.steps > 0 &&
-            candidate[i].model.messages * ranks / represented <= TRV_TREE_MESSAGES_MAX)
+            candidate[i].model.messages * (all_differ ? ranks : 1) <= TRV_TREE_MESSAGES_MAX)
             ranking->entry[count++] = (trv_entry_t){.candidate = i,
                                                     .estimate_ns = trv_planner_estimate(planner, &candidate[i].model,
                                                                                         ranking->vector_bytes)};
