@@ -89,6 +89,7 @@ try_all() { # WHERE LINES: runs all examples in a folder with a user's files
     cd "$folder"
     echo '{"torus": "8", "algorithm": "ring,trivance", "bytes": "1K"}' > grid.json
     echo 'print("trained")' > train.py
+    [[ ! $2 =~ mine.json ]] || trivance plan 8x8 --algorithm=trivance-l --format=json -o mine.json
     if [ "$launcher" ]; then
         cp "$work/program" program
         cp "$work/program" a.out
