@@ -167,7 +167,7 @@ static void test_meshes(void **state)
 static void test_near_the_limit(void **state)
 {
     const trv_simulate_options_t options = TRV_SIMULATE_DEFAULTS;
-    const trv_hockney_t times = {options.bandwidth_bps, options.alpha_ns + 300, 200};
+    const trv_hockney_t times = {options.bandwidth_bps, options.alpha_ns, 200, 300};
     const trv_slow_link_t cut[] = {{27, 0, INFINITY}, {35, 1, INFINITY}};
     trv_network_t network = {TRV_NETWORK, .slow_links = 2, .slow_link = cut};
     trv_schedule_t *schedule;

@@ -241,7 +241,7 @@ static void assert_same_cost(const trv_cost_t *a, const trv_cost_t *b)
 static void symmetry_equals_full_routing(void **state)
 {
     static const char *const tori[] = {"5", "8", "12", "27", "2x2", "4x6", "8x8", "5x7", "4x1x3", "3x4x5", "4x4x4"};
-    static const trv_hockney_t network = {800e9, 1500, 200};
+    static const trv_hockney_t network = {800e9, 1500, 200, 0};
     int compared = 0;
     (void)state;
     for (size_t i = 0; i < COUNT(tori); i++)
@@ -335,7 +335,7 @@ static int cancel(void *context, double fraction) { return ++*(int *)context && 
 static void sizes_at_once(void **state)
 {
     static const uint64_t bytes[] = {1, 1000, 100003};
-    static const trv_hockney_t network = {800e9, 1500, 200};
+    static const trv_hockney_t network = {800e9, 1500, 200, 0};
     trv_schedule_t *schedule = make("recdoub-b", "12x20");
     trv_cost_t alone, cost;
     double time_ns[COUNT(bytes)], share = 0, alone_ns;
@@ -363,7 +363,7 @@ static void sizes_at_once(void **state)
 
 static void times_by_hand(void **state)
 {
-    trv_hockney_t plain = {800e9, 1500, 0}, hops = {800e9, 1500, 200};
+    trv_hockney_t plain = {800e9, 1500, 0, 0}, hops = {800e9, 1500, 200, 0};
     (void)state;
     /* Trivance B on 9: 3 blocks over distance 1, 1 over distance 3, and back: 4 * 3 blocks on the busiest link. */
     assert_close(time_of("trivance-b", "9", 9000, plain), 4 * 1500 + 4 * 3000 * 0.01, "time", "trivance-b", "9");
@@ -377,7 +377,11 @@ static void times_by_hand(void **state)
 
 static void rejects_invalid_networks(void **state)
 {
-    trv_hockney_t networks[] = {{0, 1500, 0}, {-1, 1500, 0}, {800e9, -1, 0}, {800e9, 1500, -1}, {NAN, 1500, 0}};
+    trv_hockney_t networks[] = {{0, 1500, 0, 0},
+                                {-1, 1500, 0, 0},
+                                {800e9, -1, 0, 0},
+                                {800e9, 1500, -1, 0},
+                                {NAN, 1500, 0, 0}};
     trv_schedule_t *schedule = make("trivance-b", "9");
     double time_ns;
     (void)state;

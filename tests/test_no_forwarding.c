@@ -37,6 +37,7 @@ static trv_simulate_options_t options_of(const trv_network_t *network)
     options.bandwidth_bps = 200e9;
     options.alpha_ns = 5000;
     options.no_forwarding = network->no_forwarding;
+    options.messages_per_port = 0;
     options.slow_links = network->slow_links;
     options.slow_link = network->slow_link;
     return options;
@@ -360,6 +361,7 @@ static void test_cache(void **state)
     trv_simulate_options_t options = options_of(&network);
     trv_planner_choice_t hop_by_hop, forwarded;
     (void)state;
+    options.messages_per_port = 1;
     assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, 8, &options, NULL, &hop_by_hop), TRV_OK);
     options.no_forwarding = false;
     assert_int_equal(trv_planner_best(&network.torus, TRV_ALLREDUCE, 0, 8, &options, NULL, &forwarded), TRV_OK);
@@ -378,6 +380,7 @@ static void expect_limit(const char *torus, trv_collective_t collective, int roo
     assert_float_equal(limit.startup_ns, hops * 1010, 1e-6);
     assert_true(limit.steps_ns >= limit.startup_ns);
     network.no_forwarding = false;
+    network.messages_per_port = 0;
     assert_int_equal(trv_limit_find(&network, &times, collective, root, 7200, 0, &limit), TRV_OK);
     assert_float_equal(limit.startup_ns, 1000 + hops * 10, 1e-6);
 }
@@ -404,8 +407,8 @@ static void test_limits_of_plans(void **state)
                 const trv_network_t network = network_of(tori[t]);
                 const trv_simulate_options_t o = options_of(&network);
                 const double router_ns = o.router_in_ns + o.router_out_ns;
-                const trv_hockney_t times = {o.bandwidth_bps, o.alpha_ns + 2 * o.host_latency_ns + router_ns,
-                                             o.link_latency_ns + router_ns};
+                const trv_hockney_t times = {o.bandwidth_bps, o.alpha_ns, o.link_latency_ns + router_ns,
+                                             2 * o.host_latency_ns + router_ns};
                 trv_planner_choice_t best;
                 trv_limit_t limit;
                 assert_int_equal(trv_limit_find(&network, &times, (trv_collective_t)c, 0, bytes, o.packet_bytes,

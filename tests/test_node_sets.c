@@ -157,6 +157,7 @@ static void plans_for_a_set_of_nodes(void **state)
         if (n < 10 || (n >= 16 && n < 26) || n >= 32)
             node[nodes++] = n;
     assert_int_equal(nodes, 29);
+    network.messages_per_port = 0;
     const int plans = trv_planner_nodes(&torus, nodes, node, TRV_ALLREDUCE, 0, 32, &network, NULL, 64, plan);
     assert_true(plans > 8);
     double recdoub_ns = INFINITY;

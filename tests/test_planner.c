@@ -53,10 +53,21 @@ static double simulated(const trv_torus_t *torus, trv_collective_t collective, c
     return time_ns;
 }
 
-/* Algorithms without a symmetry are not candidates on large tori, but this check includes them. */
-static void assert_never_slower(const char *text, trv_collective_t collective)
+static int messages_per_port(const trv_torus_t *torus, trv_collective_t collective, const char *algorithm)
+{
+    trv_schedule_t *schedule;
+    assert_int_equal(trv_schedule_create(&schedule, torus, algorithm, collective), 0);
+    const int messages = trv_schedule_messages_per_port(schedule);
+    trv_schedule_destroy(schedule);
+    return messages;
+}
+
+/* Algorithms without a symmetry are not candidates on large tori, but this check includes them; not those with more
+ * messages per port than the network allows. */
+static void assert_never_slower_with(const char *text, trv_collective_t collective, uint32_t allowed)
 {
     const trv_torus_t torus = torus_of(text);
+    paper.messages_per_port = allowed;
     for (uint64_t bytes = 32; bytes <= 1 << 20; bytes *= 32) {
         trv_planner_choice_t choice = best(text, collective, bytes, NULL);
         double time_ns = simulated(&torus, collective, choice.algorithm, bytes);
@@ -68,12 +79,20 @@ static void assert_never_slower(const char *text, trv_collective_t collective)
             if (trv_algorithm_exactness(algorithm) == TRV_COVERS ||
                 trv_algorithm_supports(algorithm, &torus, collective))
                 continue;
+            if (allowed && messages_per_port(&torus, collective, trv_algorithm_name(algorithm)) > (int)allowed)
+                continue;
             double named = simulated(&torus, collective, trv_algorithm_name(algorithm), bytes);
             if (choice.time_ns > named)
                 fail_msg("%s, %llu bytes: %s takes %.3f ns, %s %.3f ns", text, (unsigned long long)bytes,
                          choice.algorithm, choice.time_ns, trv_algorithm_name(algorithm), named);
         }
     }
+}
+
+static void assert_never_slower(const char *text, trv_collective_t collective)
+{
+    assert_never_slower_with(text, collective, 0);
+    assert_never_slower_with(text, collective, 1);
 }
 
 /* No choice is slower than an algorithm with a number of ports. */
@@ -98,6 +117,7 @@ static trv_simulate_options_t use_tofu(void)
 {
     const trv_simulate_options_t other = paper;
     paper.delivery = TRV_DELIVERY_TAIL;
+    paper.messages_per_port = 0;
     paper.bandwidth_bps = 95.5e9;
     paper.injection_bps = 50.8e9;
     paper.packet_bytes = 2048;
@@ -372,10 +392,20 @@ static void test_constraints(void **state)
     /* Bruck sends two messages by one port. */
     trv_torus_t ring = torus_of("9");
     trv_planner_t *planner;
-    for (int most = 0; most <= 2; most++) {
-        const trv_planner_constraints_t constraints = {TRV_PLANNER_CONSTRAINTS, .messages_per_port = most};
-        assert_int_equal(trv_planner_create(&planner, &ring, TRV_ALLREDUCE, 0, &paper, &constraints), 0);
-        assert_int_equal(trv_planner_time(planner, 64, "bruck-l", &any), most == 1 ? TRV_ERR_UNSUPPORTED : 0);
+    for (uint32_t most = 0; most <= 2; most++) {
+        trv_planner_choice_t choices[64];
+        trv_simulate_options_t network = paper;
+        network.messages_per_port = most;
+        assert_int_equal(trv_planner_create(&planner, &ring, TRV_ALLREDUCE, 0, &network, NULL), 0);
+        const int count = trv_planner_rank(planner, 64, 64, choices);
+        int found = 0;
+        assert_true(count > 0);
+        for (int i = 0; i < count; i++) {
+            assert_true(most == 0 || properties_of("9", choices[i].algorithm).messages_per_port <= (int)most);
+            found += strcmp(choices[i].algorithm, "bruck-l") == 0;
+        }
+        assert_int_equal(found, most != 1);
+        assert_int_equal(trv_planner_time(planner, 64, "bruck-l", &any), 0); /* by its name it is timed everywhere */
         trv_planner_destroy(planner);
     }
 
@@ -419,10 +449,10 @@ static void test_impossible(void **state)
                                                               .memory_bytes = 1024}),
                      TRV_ERR_UNSUPPORTED);
     assert_message("consistency excludes trivance-l", "memory of at most 1024 bytes excludes trivance-l");
-    assert_int_equal(ask(&paper, &(trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS, .messages_per_port = -1}),
-                     TRV_ERR_ARGUMENT);
-    assert_message("-1 messages", "0 for no limit");
-    trv_simulate_options_t cube = paper;
+    trv_simulate_options_t many = paper, cube = paper;
+    many.messages_per_port = 2 << 20;
+    assert_int_equal(ask(&many, NULL), TRV_ERR_ARGUMENT);
+    assert_message("2097152 messages", "0 for no limit");
     cube.shared_paths = 4;
     assert_int_equal(ask(&cube, NULL), TRV_ERR_ARGUMENT);
     assert_message("shared paths", "its last one is 1");

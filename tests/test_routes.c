@@ -160,6 +160,7 @@ static trv_simulate_options_t testbed(const trv_network_t *network)
     options.slow_links = network->slow_links;
     options.slow_link = network->slow_link;
     options.routes = network->routes;
+    options.messages_per_port = 0;
     return options;
 }
 

@@ -325,7 +325,7 @@ static void test_random_method(void **state)
 {
     trv_schedule_t *schedule = made("trivance-b", "12x12x16", TRV_ALLREDUCE);
     (void)state;
-    schedule->messages_per_port = 0; /* fails in the first step; test_verify_large has a valid schedule */
+    schedule->registers = 1; /* fails in the first step; test_verify_large has a valid schedule */
     trv_verdict_t verdict = verdict_of(schedule, TRV_VERIFY_AUTO);
     assert_int_equal(verdict.method, TRV_VERIFY_RANDOM);
     assert_false(verdict.valid);

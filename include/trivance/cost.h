@@ -23,6 +23,8 @@ typedef struct trv_hockney {
     double bandwidth_bps; /* of a directed link, bits per second */
     double alpha_ns;      /* added at the start of every step */
     double hop_ns;        /* per hop of a step's longest message; 0 in the paper's plain model */
+    double message_ns;    /* from the start of a message to its arrival, without its hops and bytes; 0 in that model.
+                             Limits count it once, because a rank begins its next step when a message has left */
 } trv_hockney_t;
 
 /* The paper's evaluation: 800 Gb/s, alpha 1.5 us; hops are free in the Hockney model. */
@@ -59,24 +61,23 @@ TRV_API int trv_cost_time_ns(const trv_schedule_t *schedule, const trv_hockney_t
 
 /* ---- Lower bounds ------------------------------------------------------------------------------------------------ */
 
-/* Three lower bounds on the time of any schedule: by one step and the hops between the farthest pair (on a network that
- * does not forward, a step for each of these hops); by the bytes that must leave and enter sets of ranks; by the bytes
- * that all links together carry. */
+/* Three lower bounds on the time of any schedule with at most the network's messages per port: by the steps that such
+ * messages need to reach all ranks, with the hops between them (on a network that does not forward, at least a step for
+ * each of these hops; if the number is unlimited, one step); by the bytes that must leave and enter sets of ranks; by
+ * the bytes that all links together carry. */
 typedef struct trv_limit {
     double startup_ns, sets_ns, links_ns;
-    double time_ns; /* the largest of them */
-    /* the value of startup_ns for schedules whose ranks send at most one message per port and step; line-l:2 sends more
-     * and can be faster */
-    double steps_ns;
+    double time_ns;  /* the largest of them */
+    double steps_ns; /* startup_ns as if the rank that is reached last were also the farthest: no bound */
     /* Not a bound, but a reference for sizes in the middle, at which a schedule pays for steps and for bytes: steps_ns
      * plus the larger one of sets_ns and links_ns. */
     double reference_ns;
 } trv_limit_t;
 
-/* The limit of a collective on a network, where a step takes `times->alpha_ns` without any bytes and a hop
- * `times->hop_ns`. `in_flight_bytes`: bytes that every link may still carry at the end, which are therefore not
- * counted; one packet in a simulation with TRV_DELIVERY_HEAD (trivance/simulate.h), otherwise 0. TRV_ERR_ARGUMENT for
- * links that do not exist. */
+/* The limit of a collective on a network, where a step takes `times->alpha_ns`, a message `times->message_ns` and a hop
+ * `times->hop_ns`, without any bytes. `in_flight_bytes`: bytes that every link may still carry at the end, which are
+ * therefore not counted; one packet in a simulation with TRV_DELIVERY_HEAD (trivance/simulate.h), otherwise 0.
+ * TRV_ERR_ARGUMENT for links that do not exist. */
 TRV_API int trv_limit_find(const trv_network_t *network, const trv_hockney_t *times, trv_collective_t collective,
                            int root, uint64_t vector_bytes, uint64_t in_flight_bytes, trv_limit_t *limit);
 

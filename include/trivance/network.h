@@ -61,8 +61,12 @@ typedef struct trv_network {
     const trv_slow_link_t *slow_link;
     trv_routes_t routes;
     bool no_forwarding; /* a message crosses one link only */
+    /* the maximum number of messages of one stream that leave a rank by one port in one step, and that arrive at it per
+     * port (trv_schedule_messages_per_port); 0: unlimited. Lower bounds and plans depend on it; a schedule with more is
+     * valid nevertheless */
+    int messages_per_port;
 } trv_network_t;
-#define TRV_NETWORK TRV_SIZED(trv_network_t)
+#define TRV_NETWORK TRV_SIZED_WITH(trv_network_t, TRV_MEMBER(messages_per_port) = 1)
 
 /* TRV_ERR_ARGUMENT if the network has links that do not exist, or factors out of range. TRV_ERR_UNSUPPORTED if a row is
  * cut in two: such a network has only the schedules of disjoint-trees and those of a set of nodes (trv_planner_nodes,

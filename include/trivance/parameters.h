@@ -31,7 +31,7 @@ typedef enum trv_kind {
     TRV_KIND_BYTES,      /* "8192", "64KiB": uint32_t or uint64_t */
     TRV_KIND_SHARE,      /* "10%": double, 0 to 1 */
     TRV_KIND_FACTOR,     /* "2x", from 1x to 1000000x: double; of entries of lists */
-    TRV_KIND_WHOLE,      /* "7": uint64_t */
+    TRV_KIND_WHOLE,      /* "7", or a word for 0: uint32_t or uint64_t */
     TRV_KIND_WORD,       /* one of some words: an enumeration */
     TRV_KIND_FLAG,       /* "no" or "yes": bool */
     TRV_KIND_DIMENSIONS, /* "0:2", "all" or "one": unsigned, a bit for each dimension */

@@ -11,6 +11,8 @@
  * choice is slower than the choice for the torus without lines, slow and cut links. The name is then one for
  * trv_schedule_create_on.
  *
+ * Schedules with more messages per port and step than the network allows (trv_simulate_options_t) are no candidates.
+ *
  * Everything is deterministic and limited by work, not by time: the same arguments give the same choice on every rank.
  *
  * Stability: experimental.
@@ -37,7 +39,6 @@ typedef struct trv_planner_constraints {
     bool consistent;       /* bitwise identical results on all ranks, also for floating point */
     bool idempotent;       /* accept schedules that only cover (TRV_COVERS): MAX, MIN, AND, OR */
     uint64_t memory_bytes; /* maximum memory for scratch registers per rank; 0: any */
-    int messages_per_port; /* maximum messages of a stream that leave a rank by one port in a step; 0: any */
 } trv_planner_constraints_t;
 #define TRV_PLANNER_CONSTRAINTS TRV_SIZED(trv_planner_constraints_t)
 
@@ -89,7 +90,7 @@ TRV_API int trv_planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int 
 
 /* Times one algorithm (a name as in trv_planner_choice_t.algorithm) in the same way. It may take seconds on large
  * tori if the schedule has no symmetry. TRV_ERR_UNSUPPORTED, with the reason, if the algorithm does not support the
- * torus or violates the constraints. */
+ * torus or violates the constraints; its messages per port are not limited. */
 TRV_API int trv_planner_time(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm,
                              trv_planner_choice_t *choice);
 

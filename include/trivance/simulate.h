@@ -109,8 +109,9 @@ typedef struct trv_simulate_options {
                               bandwidth_bps it is the rate of a single message on links that several messages share */
     double part_overhead_ns; /* additional overhead of the first message of a stream to a peer if it carries only a part
                                 of the stream's data, >= 0: its buffer is registered, its address exchanged */
-    double gamma_start_ns;   /* added to the time of every step's reductions, >= 0 */
-    double gamma_small_ns;   /* > 0: reductions that are faster at this time per byte that they read, without
+    uint32_t messages_per_port; /* as in trv_network_t, 0 … 2^20; 0: unlimited. Simulations do not depend on it */
+    double gamma_start_ns;      /* added to the time of every step's reductions, >= 0 */
+    double gamma_small_ns;      /* > 0: reductions that are faster at this time per byte that they read, without
                                 gamma_start_ns and not shared by streams, take that time: one core reduces them */
 } trv_simulate_options_t;
 
@@ -122,7 +123,7 @@ typedef struct trv_simulate_options {
                        TRV_MEMBER(nic_bandwidth_bps) = 12800e9, TRV_MEMBER(alpha_ns) = 1500,                           \
                        TRV_MEMBER(link_latency_ns) = 100, TRV_MEMBER(host_latency_ns) = 100,                           \
                        TRV_MEMBER(router_in_ns) = 50, TRV_MEMBER(router_out_ns) = 50, TRV_MEMBER(packet_bytes) = 8192, \
-                       TRV_MEMBER(seed) = 1)                                                                           \
+                       TRV_MEMBER(seed) = 1, TRV_MEMBER(messages_per_port) = 1)                                        \
     }
 
 /* The traffic of one directed link. */

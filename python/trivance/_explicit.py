@@ -208,7 +208,7 @@ def create(torus: Torus, messages: Any, combines: Any, name: str, collective: st
     options = L.ExplicitOptions(
         size=c.sizeof(L.ExplicitOptions), collective=code, root=root, streams=streams, steps=steps, units=units,
         registers=max(1, count(m["from_reg"], m["to_reg"], k["dst"], k["sources"])), exactness=0 if to_bool(exact, "exact") else 1,
-        consistent=to_bool(consistent, "consistent"), messages_per_port=_per_port(m),
+        consistent=to_bool(consistent, "consistent"),
         mirrored_streams=to_int(mirrored, "mirrored", 0, streams), weight=weight)
     pointer = c.c_void_p()
     L.check(L.lib.explicit_create(c.byref(pointer), c.byref(torus._struct), L.text(name, "the name of a schedule"),
@@ -221,13 +221,6 @@ def create(torus: Torus, messages: Any, combines: Any, name: str, collective: st
         L.lib.schedule_destroy(pointer)
         raise
     return pointer.value
-
-
-def _per_port(m: Columns) -> int:
-    """The maximum number of messages that leave a rank by one port in a step of a stream."""
-    first = _starts([m[name] for name in _MESSAGE])[:-1]
-    sent = _sorted({name: m[name][first] for name in ("stream", "step", "src", "port")}, ("stream", "step", "src", "port"))
-    return int(np.diff(_starts(list(sent.values()))).max(initial=1))
 
 
 def _units(column: Any, begin: int, end: int, everything: Any) -> Any:

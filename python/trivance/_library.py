@@ -123,11 +123,12 @@ class SlowRank(c.Structure):
 
 
 class Network(c.Structure):
-    _fields_ = _declared("size_t size; Torus torus; int slow_links; SlowLink *slow_link; int routes; bool no_forwarding")
+    _fields_ = _declared("size_t size; Torus torus; int slow_links; SlowLink *slow_link; int routes; bool no_forwarding; "
+                         "int messages_per_port")
 
 
 class Hockney(c.Structure):
-    _fields_ = _declared("double bandwidth_bps, alpha_ns, hop_ns")
+    _fields_ = _declared("double bandwidth_bps, alpha_ns, hop_ns, message_ns")
 
 
 class StepCost(c.Structure):
@@ -170,7 +171,7 @@ class Simulation(c.Structure):
 
 
 class PlannerConstraints(c.Structure):
-    _fields_ = _declared("size_t size; bool consistent, idempotent; uint64_t memory_bytes; int messages_per_port")
+    _fields_ = _declared("size_t size; bool consistent, idempotent; uint64_t memory_bytes")
 
 
 class PlannerChoice(c.Structure):
@@ -261,7 +262,7 @@ CORE: Dict[Any, str] = {
     c.c_int: """torus_parse sP, torus_init PiP, torus_set_lines PI, torus_rank PP, algorithms_count, algorithm_symmetry P,
         algorithm_exactness P, algorithm_colour P, algorithm_supports PPi, network_check P, network_check_connected P, order_nodes PiiP,
         schedule_create_on PPsii, schedule_embed PPPP, schedule_collective P, schedule_root P, schedule_streams P, schedule_steps P,
-        schedule_registers P, schedule_symmetry P, schedule_exactness P, schedule_weight Pi, schedule_step PiiiP,
+        schedule_registers P, schedule_messages_per_port P, schedule_symmetry P, schedule_exactness P, schedule_weight Pi, schedule_step PiiiP,
         schedule_messages PQPFP, explicit_create PPsP, explicit_message PiiiiiiiiP, explicit_combine PiiiiiPqP,
         verify_on PPiPFP, cost_measure PP, cost_time_ns PPQP, simulator_create PP, simulate PPQP, simulate_check PP,
         simulate_bound_ns PPQP, planner_best PiiQPPP, planner_create PPiiPP, planner_rank PQiP, planner_time PQsP,

@@ -291,7 +291,7 @@ class Network:
             if to_bool(self.options[keyword], keyword):
                 setattr(options, keyword, True)
         self._network = L.Network(c.sizeof(L.Network), self.torus._struct, len(slow_link), slow_link, options.routes,
-                                  options.no_forwarding)
+                                  options.no_forwarding, options.messages_per_port)
 
     def _read_links(self) -> Iterator[Tuple[int, int, float]]:
         for cut in self.options["cuts"]:

@@ -207,22 +207,18 @@ class Planner(L.Handle):
         Contributions may count twice, as for MAX and MIN.
     memory : int or str, optional
         Maximum scratch memory per rank, in bytes.
-    messages_per_port : int, optional
-        Maximum messages of a stream that leave a rank by one port in a step.
     """
 
     __slots__ = ("network", "collective", "root", "_code", "_constraints", "_lock")
     _destroy = "planner_destroy"
 
     def __init__(self, network: Union[Network, TorusLike], collective: str = "allreduce", *, root: int = 0,
-                 consistent: bool = False, idempotent: bool = False, memory: Optional[Bytes] = None,
-                 messages_per_port: Optional[int] = None) -> None:
+                 consistent: bool = False, idempotent: bool = False, memory: Optional[Bytes] = None) -> None:
         self.network, self.collective, self._code = as_network(network), collective, L.collective_code(collective)
         self.root = to_root(root, self.network.torus)
         self._constraints = L.PlannerConstraints(
             c.sizeof(L.PlannerConstraints), to_bool(consistent, "consistent"), to_bool(idempotent, "idempotent"),
-            0 if memory is None else to_bytes(memory, "memory"),
-            0 if messages_per_port is None else to_int(messages_per_port, "messages_per_port", 1, 1 << 20))
+            0 if memory is None else to_bytes(memory, "memory"))
         self._lock = threading.Lock()
         self._pointer = None  # the candidates, created by the first rank() or time()
 
@@ -301,7 +297,7 @@ def plan(network: Union[Network, TorusLike], size: Bytes, collective: str = "all
     progress : callable, bool or None
         See `Schedule.verify`.
     **constraints
-        Those of `Planner`: ``consistent``, ``idempotent``, ``memory``, ``messages_per_port``.
+        Those of `Planner`: ``consistent``, ``idempotent``, ``memory``.
 
     Returns
     -------

@@ -308,6 +308,11 @@ class Schedule(L.Handle):
     # ---- Messages --------------------------------------------------------------------------------------------------
 
     @property
+    def messages_per_port(self) -> int:
+        """The maximum number of messages of a stream that leave a rank by one port in a step, or arrive at it per port."""
+        return L.check(L.lib.schedule_messages_per_port(self._pointer))
+
+    @property
     def messages(self) -> "np.ndarray[Any, Any]":
         """All messages, as `list_messages` has them for a vector of 64 KiB (of a file: for that of the file)."""
         return self.list_messages(self._vector_bytes)

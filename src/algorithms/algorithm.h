@@ -28,6 +28,8 @@ struct trv_algorithm {
     /* Every message crosses one link, which the algorithm chooses itself: any connected network is supported. During
      * `create`, schedule->network is the network. */
     bool any_network;
+    /* Its candidates exist on any network and for all collectives. */
+    bool direct;
     /* Ranks pass on messages of others. The planner considers the algorithm only on networks that do not forward. */
     bool relays;
     /* also designed for rows that are lines (schedule->rows); messages of other algorithms are rerouted there */
@@ -46,8 +48,8 @@ struct trv_algorithm {
     int (*supports)(const trv_torus_t *torus, trv_collective_t collective);
     /* Fills the schedule: streams, steps, registers, space, halves, step, tables … These are set before the call: the
      * name and its parameters, torus and collective; symmetry, exactness, consistent and owned according to this entry;
-     * one stream, no steps, one register, a space of one block, halves = 1, messages_per_port = 1, no mirrored
-     * streams. */
+     * one stream, no steps, one register, a space of one block, halves = 1, messages_per_port = 0 (it is counted), no
+     * mirrored streams. */
     int (*create)(trv_schedule_t *schedule);
     /* The paper's closed forms (paper.h) on a torus of `dims` dimensions of size `side` >= 2. Values that the paper
      * does not give stay NAN. NULL: the paper has no closed forms for the algorithm. */

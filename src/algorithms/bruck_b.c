@@ -35,8 +35,8 @@ static trv_pattern_t *bruck_b_pattern(int size, trv_collective_t collective)
 
 static int bruck_b_create(trv_schedule_t *schedule)
 {
-    schedule->messages_per_port = 2;
-    return trv_scatter_create(schedule, &(trv_scatter_options_t){.visit = TRV_INTERLEAVED, .pattern = bruck_b_pattern});
+    const trv_scatter_options_t options = {.visit = TRV_INTERLEAVED, .pattern = bruck_b_pattern, .share_port = true};
+    return trv_scatter_create(schedule, &options);
 }
 
 static double bruck_b_congestion(int step) { return 3 * pow(3, step); }
@@ -54,7 +54,7 @@ const trv_algorithm_t trv_bruck_b = {
     .title = "Bruck, bandwidth-optimal",
     .use = "comparison",
     .source = "Bruck, Ho: IPPS 1994; Jeaugey: PAT, 2025",
-    .sizes = "any torus or mesh",
+    .sizes = "any torus or mesh; 2 messages per port",
     .steps_formula = "2 * sum of ceil(log3 a)",
     .bytes_formula = "2m (n-1)/n",
     .symmetry = TRV_SYMMETRY_TRANSLATION,

@@ -73,10 +73,8 @@ static void schedule_adapt(trv_schedule_t *schedule, const trv_algorithm_t *algo
                             schedule->rows->lines != schedule->torus.lines;
     if (schedule->rows->uneven || (fixed && schedule->fixed_rows->open > 0))
         schedule->symmetry = TRV_SYMMETRY_NONE;
-    if (fixed)
-        schedule->messages_per_port *= 2 * schedule->torus.dims;
-    else if (schedule->rows->lines && (!algorithm->lines || schedule->collective == TRV_ALLTOALL || ring_trees))
-        schedule->messages_per_port *= 2;
+    if (fixed || (schedule->rows->lines && (!algorithm->lines || schedule->collective == TRV_ALLTOALL || ring_trees)))
+        schedule->messages_per_port = 0; /* counted when it is asked for */
 }
 
 /* Creates the rows that are lines. An algorithm for any network finds its own way around cuts, which are only checked;

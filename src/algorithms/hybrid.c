@@ -89,7 +89,7 @@ static bool hybrid_lattice(const trv_schedule_t *schedule, const trv_hybrid_t *h
 static trv_stage_t *hybrid_ring_stage(const trv_stage_lattice_t *lattice, trv_hybrid_form_t form)
 {
     return form == TRV_HYBRID_GROUPED ? trv_groups_stage(lattice)
-                                      : trv_windows_stage(lattice, trv_window_steps_trivance, 1);
+                                      : trv_windows_stage(lattice, trv_window_steps_trivance, false);
 }
 
 /* Creates the stage of a stream. If there are lines it begins with the stream's own dimension and continues with those
@@ -198,20 +198,6 @@ static bool hybrid_is_consistent(const trv_schedule_t *schedule, const trv_hybri
     return windows == 0 && (stages <= 1 || uneven == 0);
 }
 
-/* The maximum number of messages that leave a rank through one port; the levels of a line have more than those of a
- * ring. */
-static int hybrid_line_messages(const trv_schedule_t *schedule, const trv_hybrid_t *hybrid)
-{
-    int max = 1;
-    for (int d = 0; d < schedule->torus.dims; d++)
-        if (trv_rows_are_lines(schedule->rows, d)) {
-            const int messages = hybrid->folded ? TRV_FOLDED_MESSAGES_PER_PORT
-                                                : trv_line_messages_per_port(hybrid->dimension[d].g);
-            max = messages > max ? messages : max;
-        }
-    return max;
-}
-
 int trv_hybrid_make(trv_schedule_t *schedule, const trv_hybrid_t *hybrid)
 {
     trv_stage_lattice_t lattice;
@@ -244,17 +230,14 @@ int trv_hybrid_make(trv_schedule_t *schedule, const trv_hybrid_t *hybrid)
     }
     schedule->consistent = hybrid_is_consistent(schedule, hybrid);
     schedule->owned = !split;
-    rc = trv_scatter_create(schedule,
-                            &(trv_scatter_options_t){.visit = schedule->rows->uneven ? TRV_SEQUENTIAL : hybrid->visit,
-                                                     .patterns = patterns,
-                                                     .later = differ ? later : NULL,
-                                                     .stage = split ? stage : NULL,
-                                                     .own = hybrid->own,
-                                                     .streams = hybrid->streams,
-                                                     .weight = hybrid->weights.count ? hybrid->weights.value : NULL});
-    const int messages = hybrid_line_messages(schedule, hybrid);
-    schedule->messages_per_port = messages > schedule->messages_per_port ? messages : schedule->messages_per_port;
-    return rc;
+    return trv_scatter_create(schedule,
+                              &(trv_scatter_options_t){.visit = schedule->rows->uneven ? TRV_SEQUENTIAL : hybrid->visit,
+                                                       .patterns = patterns,
+                                                       .later = differ ? later : NULL,
+                                                       .stage = split ? stage : NULL,
+                                                       .own = hybrid->own,
+                                                       .streams = hybrid->streams,
+                                                       .weight = hybrid->weights.count ? hybrid->weights.value : NULL});
 }
 
 static int hybrid_create(trv_schedule_t *schedule)

@@ -171,19 +171,13 @@ trv_stage_t *trv_line_stage(const trv_stage_lattice_t *lattice)
         trv_fail_memory();
         return NULL;
     }
-    int steps = 0, messages = 1;
+    int steps = 0;
     for (int i = 0; i < lattice->active; i++) {
         const int levels = trv_log_ceil(3, lattice->size[i]);
         steps = levels > steps ? levels : steps;
-        /* An upper bound: the messages that leave through this port, for every combination of positions in the
-         * dimensions after it. */
-        const int others = trv_power(1 + TRV_LINE_PARTNERS_MAX, lattice->active - 1 - i);
-        const int leave = trv_line_messages_per_port(lattice->size[i]) * others;
-        messages = leave > messages ? leave : messages;
     }
     *line = (line_t){.base = {.steps = steps,
                               .registers = 1 + trv_power(3, lattice->active),
-                              .messages_per_port = messages,
                               .step = line_step,
                               .destroy = line_destroy},
                      .lattice = *lattice};
@@ -235,7 +229,7 @@ const trv_algorithm_t trv_line_l = {
     .title = "Lines, latency-optimal: for meshes and rings with a cut link",
     .use = "meshes and rings with a cut link, short vectors",
     .source = "docs/networks.md; after Juerss, Addanki, Schmid: Trivance",
-    .sizes = "tori and meshes with at least one line",
+    .sizes = "tori and meshes with at least one line; 2 messages per port, more for K > 1",
     .parameters = "K",
     .example = "line-l:1",
     .field = {{.kind = TRV_FIELD_NUMBER,

@@ -225,6 +225,7 @@ static int pipelined_create(trv_schedule_t *schedule)
     schedule->streams = pipelines->levels ? 2 * pipelines->levels : 1;
     schedule->registers = schedule->collective == TRV_ALLGATHER ? 1 : REGISTERS;
     schedule->step = pipelined_step;
+    schedule->messages_per_port = 1;
     schedule->axes = schedule->collective == TRV_ALLREDUCE ? pipelined_axes : NULL;
     trv_torus_t space = *torus;
     space.size[space.dims - 1] *= pipelines->pieces;

@@ -231,6 +231,7 @@ static int neighbour_create(trv_schedule_t *schedule)
     schedule->registers = SLOTS + slots;
     schedule->halves = has_even_ring(schedule) ? 2 : 1;
     schedule->consistent = gathered;
+    schedule->messages_per_port = 1;
     return TRV_OK;
 }
 

@@ -24,7 +24,7 @@
 static int trivance_l_create(trv_schedule_t *schedule)
 {
     const trv_stage_lattice_t lattice = trv_stage_lattice_whole(&schedule->torus);
-    return trv_stage_create(schedule, trv_windows_stage(&lattice, trv_window_steps_trivance, 1));
+    return trv_stage_create(schedule, trv_windows_stage(&lattice, trv_window_steps_trivance, false));
 }
 
 static double trivance_l_congestion(int step) { return pow(3, step); }

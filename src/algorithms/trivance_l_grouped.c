@@ -184,7 +184,7 @@ trv_stage_t *trv_groups_stage(const trv_stage_lattice_t *lattice)
     }
     groups->lattice = *lattice;
     groups->visit = TRV_INTERLEAVED;
-    groups->base = (trv_stage_t){.messages_per_port = 1, .step = groups_step, .destroy = groups_destroy};
+    groups->base = (trv_stage_t){.step = groups_step, .destroy = groups_destroy};
     int slots = 3;
     for (int i = 0; i < lattice->active; i++) {
         factors_t *factors = &groups->factors[i];

@@ -45,7 +45,10 @@ const cli_command_t cli_list_command = {
         "exact ones for torus, size and network, with any parameters (`trivance plan`); `all` means every algorithm "
         "that supports "
         "the torus, and planned. exact: every contribution counts exactly once (covers: at least once, for MAX, MIN, "
-        "AND, OR only). consistent: all ranks receive identical bits for floating point.",
+        "AND, OR only). consistent: all ranks receive identical bits for floating point. Algorithms with several "
+        "messages "
+        "per port and step state their number; on lines and behind cuts most of those for rings have 2. planned has at "
+        "most the network's number (--messages-per-port), so they may be faster.",
     .examples = "trivance list --format=json\n"
                 "trivance list --collective=broadcast\n"
                 "trivance list --parameters\n",

@@ -63,8 +63,8 @@ int trv_compare_limit(const trv_torus_t *torus, const trv_simulate_options_t *ne
 {
     const trv_network_t on = trv_simulate_network(torus, network);
     const double routers_ns = network->router_in_ns + network->router_out_ns;
-    const trv_hockney_t times = {network->bandwidth_bps, network->alpha_ns + 2 * network->host_latency_ns + routers_ns,
-                                 network->link_latency_ns + routers_ns};
+    const trv_hockney_t times = {network->bandwidth_bps, network->alpha_ns, network->link_latency_ns + routers_ns,
+                                 2 * network->host_latency_ns + routers_ns};
     const uint64_t unpaid_bytes = network->delivery == TRV_DELIVERY_HEAD ? network->packet_bytes : 0;
     return trv_limit_find(&on, &times, collective, root, vector_bytes, unpaid_bytes, limit);
 }

@@ -1,11 +1,16 @@
 /*
  * Lower bounds on the time of any schedule on a network (docs/networks.md):
  *
- *   start-up   one step, and the hops between the farthest pair of ranks, which one message or several successive ones
- *              travel. On a network that does not forward every hop is a message, which begins with a step of its own.
- *              A rank that sends one message by each of its p ports in a step reaches at most (p + 1)^s ranks
- *              in s steps. A rank may send several messages per port, so this number of steps is reported (steps_ns),
- *              but is not part of the bound
+ *   start-up   the steps of a chain of messages, and the hops that they travel. An element travels in one stream. If at
+ *              most P messages of a stream leave a rank by each of its p ports in a step, the data of one rank is on at
+ *              most (1 + P p)^s ranks when s steps can have begun one after another: every rank that has it passes it
+ *              on to at most P p others, which can do so in their next step. So one of the k ranks at h hops or more
+ *              needs s steps with (1 + P p)^s > k, a message, and h hops. That holds for every collective in which all
+ *              ranks need data of one rank: the root, the owner of a block, any rank of an AllReduce or all-to-all.
+ *              Where one rank needs the data of all, it holds backwards: at most P p messages arrive in a step, each
+ *              with the data of its sender when that began its own step. On a network that does not forward every hop
+ *              is a message, which begins with a step of its own, and a port leads to a single rank. Without a limit P,
+ *              one step is enough
  *   sets       the data that other ranks need from a set of ranks must leave the set: for an AllReduce the whole
  *              vector, and as much must enter. The sets considered are all single ranks and, in every dimension, all
  *              slabs between two gaps
@@ -64,8 +69,30 @@ static int limits_set_capacity(limits_t *l, const trv_network_t *network)
 
 /* ---- Start-up ---------------------------------------------------------------------------------------------------- */
 
-/* The hops from a rank to the farthest one, without cut links; 0 if some rank cannot be reached. */
-static int limits_farthest_from(limits_t *l, int from)
+/* The number of ranks that can have the data of one after a step, for each that had it before; INFINITY: any. */
+static double limits_fan_out(const limits_t *l, const trv_network_t *network)
+{
+    int ports = 0;
+    for (int d = 0; d < l->torus->dims; d++)
+        ports += l->torus->size[d] == 1 ? 0 : l->torus->size[d] == 2 && is_line(l, d) ? 1 : 2;
+    return 1 + (network->no_forwarding           ? 1
+                : network->messages_per_port > 0 ? network->messages_per_port
+                                                 : INFINITY) *
+                   ports;
+}
+
+/* The least number of steps in which `ranks` others can have the data of a rank. */
+static int limits_steps(double fan_out, int ranks)
+{
+    int steps = ranks > 0;
+    for (double reached = fan_out; reached <= ranks; reached *= fan_out)
+        steps++;
+    return steps;
+}
+
+/* Finds the ranks that a message from `from` can reach or, backwards, those that reach it, in the order of their hops.
+ * Returns their number. */
+static int limits_find_hops(limits_t *l, int from, bool backwards)
 {
     int first = 0, last = 0;
     for (int rank = 0; rank < l->torus->ranks; rank++)
@@ -74,38 +101,33 @@ static int limits_farthest_from(limits_t *l, int from)
     while (first < last) {
         const int rank = l->queue[first++];
         for (int port = 0; port < l->ports; port++) {
-            const int next = l->capacity[link_of(l, rank, port)] > 0 ? trv_torus_neighbour(l->torus, rank, port) : -1;
-            if (next >= 0 && l->hops[next] < 0)
+            const int next = trv_torus_neighbour(l->torus, rank, port);
+            if (next >= 0 && l->hops[next] < 0 &&
+                l->capacity[backwards ? link_of(l, next, port ^ 1) : link_of(l, rank, port)] > 0)
                 l->hops[l->queue[last++] = next] = l->hops[rank] + 1;
         }
     }
-    return last == l->torus->ranks ? l->hops[l->queue[last - 1]] : 0;
+    return last;
 }
 
-/* The largest distance between two ranks without cuts, or from a rank that a cut link leaves; or from the root. */
-static int limits_diameter(limits_t *l, const trv_network_t *network)
+/* Raises the bounds to those of the data that all ranks need from `from`, or that it needs from all. */
+static void limits_add_start(limits_t *l, const trv_network_t *network, const trv_hockney_t *times, int from,
+                             trv_limit_t *limit)
 {
-    int diameter = 0;
-    for (int d = 0; d < l->torus->dims; d++) {
-        const int last = l->torus->size[d] - 1, at = l->root < 0 ? 0 : trv_torus_coordinate(l->torus, l->root, d);
-        diameter += !is_line(l, d) ? l->torus->size[d] / 2 : at > last - at ? at : last - at;
+    const bool backwards = l->collective == TRV_REDUCE || l->collective == TRV_GATHER;
+    const int ranks = limits_find_hops(l, from, backwards);
+    const int farthest = l->hops[l->queue[ranks - 1]];
+    const double fan_out = limits_fan_out(l, network);
+    for (int i = 1; i < ranks; i++) {
+        const int hops = l->hops[l->queue[i]];
+        const int least = limits_steps(fan_out, ranks - i),
+                  steps = network->no_forwarding && hops > least ? hops : least;
+        limit->startup_ns = fmax(limit->startup_ns, steps * times->alpha_ns + hops * times->hop_ns +
+                                                        (network->no_forwarding ? hops : 1) * times->message_ns);
     }
-    for (int i = 0; i < network->slow_links; i++)
-        if (isinf(network->slow_link[i].factor)) {
-            const int hops = limits_farthest_from(l, l->root < 0 ? network->slow_link[i].rank : l->root);
-            diameter = hops > diameter ? hops : diameter;
-        }
-    return diameter;
-}
-
-static int limits_steps_min(const limits_t *l)
-{
-    int fan_out = 1, steps = 0;
-    for (int d = 0; d < l->torus->dims; d++)
-        fan_out += l->torus->size[d] > 1 ? 2 : 0;
-    for (double reached = 1; reached < l->torus->ranks; reached *= fan_out)
-        steps++;
-    return steps;
+    const int all = limits_steps(fan_out, l->torus->ranks - 1);
+    const int steps = network->no_forwarding && farthest > all ? farthest : all;
+    limit->steps_ns = fmax(limit->steps_ns, steps * (times->alpha_ns + times->message_ns) + farthest * times->hop_ns);
 }
 
 /* ---- Sets -------------------------------------------------------------------------------------------------------- */
@@ -238,10 +260,10 @@ static int limits_find(limits_t *l, const trv_network_t *network, const trv_hock
     int rc = limits_set_capacity(l, network);
     if (rc)
         return rc;
-    const int diameter = limits_diameter(l, network), steps = network->no_forwarding ? diameter : 1;
-    const double route_ns = diameter * times->hop_ns;
-    limit->startup_ns = steps * times->alpha_ns + route_ns;
-    limit->steps_ns = fmax(limits_steps_min(l), steps) * times->alpha_ns + route_ns;
+    limits_add_start(l, network, times, l->root < 0 ? 0 : l->root, limit); /* rank 0 is in a corner of a mesh */
+    for (int i = 0; i < network->slow_links && l->root < 0; i++)
+        if (isinf(network->slow_link[i].factor))
+            limits_add_start(l, network, times, network->slow_link[i].rank, limit);
     limits_add_ranks(l);
     for (int d = 0; d < l->torus->dims; d++)
         if (l->torus->size[d] > 1)

@@ -253,7 +253,8 @@ static int meter_check_cuts(const meter_t *meter, int step)
 static void meter_add_times(const meter_t *meter, const trv_hockney_t *network, double *time_ns)
 {
     for (int size = 0; size < meter->sizes; size++)
-        time_ns[size] += network->alpha_ns + 8e9 * meter_busiest_bytes(meter, size) / network->bandwidth_bps +
+        time_ns[size] += network->alpha_ns + network->message_ns +
+                         8e9 * meter_busiest_bytes(meter, size) / network->bandwidth_bps +
                          network->hop_ns * meter->hops;
 }
 

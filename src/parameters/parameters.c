@@ -118,6 +118,11 @@ static const trv_parameter_t table[] = {
      USUAL("no", "nodes do not pass on messages of others, like hosts that are wired to each other without switches: "
            "every message must cross exactly one link", ")"),
      .summary = ", no forwarding"},
+    {.name = "messages-per-port", .kind = TRV_KIND_WHOLE, MEMBER(messages_per_port), .affects = LINKS, .value = "N",
+     .words = "unlimited", .high = 1 << 20, .usual = "1",
+     .sentence = "maximum number of messages of a stream that leave a rank by one port in a step, and that arrive "
+                 "per port, for plans and limits; unlimited: any number (default 1)",
+     .summary = ", messages per port %s"},
     {.name = "shared-paths", .kind = TRV_KIND_DIMENSIONS, MEMBER(shared_paths), MARK(one_path), .affects = PLANS,
      .value = "DIMS", .high = UINT_MAX,
      UNSET("dimensions whose two directions share one path out of a node: 0, 0:2 or all; "

@@ -124,6 +124,8 @@ static int parse_value(const trv_parameter_t *parameter, const char *text, value
     case TRV_KIND_FLAG: return parse_word(parameter, text, &value->number);
     case TRV_KIND_DIMENSIONS: return parse_dimensions(text, value);
     case TRV_KIND_WHOLE:
+        if (parameter->words && strcmp(text, parameter->words) == 0)
+            return TRV_OK; /* 0 */
         snprintf(what, sizeof what, "the %s", parameter->name);
         rc = trv_parse_int(text, what, (int)parameter->low, (int)parameter->high, &number);
         value->number = number;
@@ -202,6 +204,16 @@ static void format_dimensions(unsigned bits, bool one, char text[TRV_PARAMETER_T
             trv_append(text, TRV_PARAMETER_TEXT_MAX, "%s%d", *text ? ":" : "", d);
 }
 
+static void format_whole(const trv_parameter_t *parameter, const void *member, char text[TRV_PARAMETER_TEXT_MAX])
+{
+    const unsigned long long number = parameter->bytes == sizeof(uint32_t) ? *(const uint32_t *)member
+                                                                           : *(const uint64_t *)member;
+    if (number == 0 && parameter->words)
+        copy_word(parameter->words, 0, text);
+    else
+        snprintf(text, TRV_PARAMETER_TEXT_MAX, "%llu", number);
+}
+
 char *trv_parameter_format(const trv_simulate_options_t *options, const trv_parameter_t *parameter,
                            char text[TRV_PARAMETER_TEXT_MAX])
 {
@@ -216,11 +228,7 @@ char *trv_parameter_format(const trv_simulate_options_t *options, const trv_para
     case TRV_KIND_TIME: trv_snprintf(text, size, "%.15gns%s", *(const double *)member, mark ? PER_STREAM : ""); break;
     case TRV_KIND_SHARE: trv_snprintf(text, size, "%.15g%%", 100 * *(const double *)member); break;
     case TRV_KIND_BYTES:
-    case TRV_KIND_WHOLE:
-        snprintf(text, size, "%llu",
-                 parameter->bytes == sizeof(uint32_t) ? (unsigned long long)*(const uint32_t *)member
-                                                      : (unsigned long long)*(const uint64_t *)member);
-        break;
+    case TRV_KIND_WHOLE: format_whole(parameter, member, text); break;
     case TRV_KIND_WORD: copy_word(parameter->words, *(const int *)member, text); break;
     case TRV_KIND_FLAG: copy_word(parameter->words, *(const bool *)member, text); break;
     case TRV_KIND_DIMENSIONS: format_dimensions(*(const unsigned *)member, mark, text); break;

@@ -25,7 +25,7 @@ typedef struct cache_key {
     int collective, root, dims, size[TRV_DIMS_MAX];
     uint32_t lines, links; /* links: the identifier of the set of slow and cut links, see cache_identify_links */
     uint64_t memory_bytes;
-    uint32_t consistent, idempotent, messages_per_port;
+    uint32_t consistent, idempotent;
     unsigned char network[TRV_PARAMETERS_KEY_MAX];
 } cache_key_t;
 
@@ -60,7 +60,6 @@ static void key_fill(cache_key_t *key, const trv_torus_t *torus, trv_collective_
     key->consistent = constraints->consistent;
     key->idempotent = constraints->idempotent;
     key->memory_bytes = constraints->memory_bytes;
-    key->messages_per_port = (uint32_t)constraints->messages_per_port;
     trv_parameters_key(network, key->network);
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "schedule/per_port.h"
 #include "schedule/relay.h"
 
 int trv_candidates_add(trv_candidates_t *list, const trv_candidate_t *candidate)
@@ -35,7 +36,6 @@ static int find_properties(const trv_candidates_t *list, trv_candidate_t *candid
     trv_properties_t *properties = &candidate->properties;
     properties->steps = trv_schedule_steps(schedule);
     properties->registers = trv_schedule_registers(schedule);
-    properties->messages_per_port = trv_schedule_messages_per_port(schedule);
     properties->consistent = trv_schedule_consistent(schedule);
     properties->covers = trv_schedule_exactness(schedule) == TRV_COVERS;
     properties->multi_hop = multi_hop;
@@ -43,7 +43,8 @@ static int find_properties(const trv_candidates_t *list, trv_candidate_t *candid
     for (int d = 0; d < trv_schedule_torus(schedule)->dims; d++)
         properties->distinct_ranks *= trv_schedule_period(schedule, d);
     candidate->has_properties = true;
-    return TRV_OK;
+    const int limit = list->network.messages_per_port;
+    return limit ? trv_schedule_find_per_port(schedule, limit, &properties->messages_per_port) : TRV_OK;
 }
 
 int trv_candidate_properties(const trv_candidates_t *list, trv_candidate_t *candidate)
@@ -63,6 +64,12 @@ int trv_candidate_take(const trv_candidates_t *list, trv_candidate_t *candidate,
 {
     const int rc = candidate->has_properties ? TRV_OK : find_properties(list, candidate, schedule);
     return rc ? rc : trv_simulator_create(&candidate->simulator, schedule);
+}
+
+int trv_candidate_exceeds(const trv_candidates_t *list, trv_candidate_t *candidate)
+{
+    const int limit = list->network.messages_per_port, rc = limit ? trv_candidate_properties(list, candidate) : TRV_OK;
+    return rc ? rc : limit && candidate->properties.messages_per_port > limit;
 }
 
 int trv_candidate_prepare(const trv_candidates_t *list, trv_candidate_t *candidate)

@@ -11,8 +11,9 @@
 
 /* The properties of a schedule on which constraints and the cost of its simulation depend. */
 typedef struct trv_properties {
-    int steps, registers, messages_per_port;
-    int distinct_ranks; /* number of ranks that differ by symmetry, which is how many must be simulated */
+    int steps, registers;
+    int messages_per_port; /* determined only if the network limits it; if larger, not the maximum */
+    int distinct_ranks;    /* number of ranks that differ by symmetry, which is how many must be simulated */
     bool consistent, covers;
     bool multi_hop; /* a message crosses several links; determined only if the network does not forward */
 } trv_properties_t;
@@ -60,6 +61,8 @@ int trv_candidates_collect_one_hop(trv_candidates_t *list, bool consistent);
 int trv_candidate_properties(const trv_candidates_t *list, trv_candidate_t *candidate);
 /* Fills in both from a schedule. */
 int trv_candidate_take(const trv_candidates_t *list, trv_candidate_t *candidate, const trv_schedule_t *schedule);
+/* Whether a candidate sends more messages per port than the network allows: 1, 0, or an error. */
+int trv_candidate_exceeds(const trv_candidates_t *list, trv_candidate_t *candidate);
 /* Creates candidate->simulator, once; fills in the properties too. */
 int trv_candidate_prepare(const trv_candidates_t *list, trv_candidate_t *candidate);
 

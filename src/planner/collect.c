@@ -197,7 +197,7 @@ int trv_candidates_collect_trees(trv_candidates_t *list)
         if (algorithm->relays)
             continue;
         rc = add_named(list, trv_algorithm_name(algorithm), INT_MAX);
-        if (!rc && algorithm->any_network && offers(list, algorithm))
+        if (!rc && (algorithm->any_network || algorithm->direct) && offers(list, algorithm))
             rc = algorithm->candidates(&collector);
         rc = rc ? rc : add_ports(list, algorithm, INT_MAX);
     }

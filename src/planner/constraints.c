@@ -14,6 +14,7 @@
 
 typedef struct check {
     const trv_planner_constraints_t *required;
+    int messages_per_port; /* the network's limit */
     const trv_properties_t *properties;
     uint64_t vector_bytes;
 } check_t;
@@ -31,7 +32,7 @@ static bool is_large(const check_t *q)
 
 static bool exceeds_port_limit(const check_t *q)
 {
-    return q->required->messages_per_port && q->properties->messages_per_port > q->required->messages_per_port;
+    return q->messages_per_port && q->properties->messages_per_port > q->messages_per_port;
 }
 
 enum { MULTI_HOP, INEXACT, INCONSISTENT, LARGE, PORT_LIMIT, RULES };
@@ -39,7 +40,8 @@ enum { MULTI_HOP, INEXACT, INCONSISTENT, LARGE, PORT_LIMIT, RULES };
 static bool (*const is_broken[RULES])(const check_t *) = {is_multi_hop, is_inexact, is_inconsistent, is_large,
                                                           exceeds_port_limit};
 
-static void name_rule(const trv_planner_constraints_t *required, int rule, char *text, size_t size)
+static void name_rule(const trv_planner_constraints_t *required, const trv_candidates_t *list, int rule, char *text,
+                      size_t size)
 {
     switch (rule) {
     case MULTI_HOP: snprintf(text, size, "one link per message"); break;
@@ -50,25 +52,17 @@ static void name_rule(const trv_planner_constraints_t *required, int rule, char 
                  required->memory_bytes == 1 ? "" : "s");
         break;
     default:
-        snprintf(text, size, "at most %d message%s per port", required->messages_per_port,
-                 required->messages_per_port == 1 ? "" : "s");
+        snprintf(text, size, "at most %d message%s per port (--messages-per-port of the network)",
+                 list->network.messages_per_port, list->network.messages_per_port == 1 ? "" : "s");
         break;
     }
-}
-
-int trv_constraints_check(const trv_planner_constraints_t *constraints)
-{
-    if (constraints->messages_per_port < 0)
-        return trv_fail(TRV_ERR_ARGUMENT, "%d messages per port: expected a maximum from 1, or 0 for no limit",
-                        constraints->messages_per_port);
-    return TRV_OK;
 }
 
 /* Returns in *broken the rules that the candidate violates, as a bit mask. */
 static int find_broken(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
                        trv_candidate_t *candidate, uint64_t vector_bytes, unsigned *broken)
 {
-    check_t check = {constraints, &candidate->properties, vector_bytes};
+    check_t check = {constraints, list->network.messages_per_port, &candidate->properties, vector_bytes};
     int rc = trv_candidate_properties(list, candidate);
     *broken = 0;
     for (int rule = 0; rule < RULES && !rc; rule++)
@@ -78,11 +72,11 @@ static int find_broken(const trv_planner_constraints_t *constraints, const trv_c
 }
 
 int trv_constraints_allow(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
-                          trv_candidate_t *candidate, uint64_t vector_bytes, bool *allowed)
+                          trv_candidate_t *candidate, uint64_t vector_bytes, bool named, bool *allowed)
 {
     unsigned broken;
     int rc = find_broken(constraints, list, candidate, vector_bytes, &broken);
-    *allowed = broken == 0;
+    *allowed = (named ? broken & ~(1u << PORT_LIMIT) : broken) == 0;
     return rc;
 }
 
@@ -94,9 +88,9 @@ int trv_constraints_allow(const trv_planner_constraints_t *constraints, const tr
 static int append_excluded(char sentence[SENTENCE_MAX], const trv_planner_constraints_t *constraints, int rule,
                            const trv_candidates_t *list, uint64_t vector_bytes)
 {
-    char name[80];
+    char name[120];
     int excluded = 0;
-    name_rule(constraints, rule, name, sizeof name);
+    name_rule(constraints, list, rule, name, sizeof name);
     for (int i = 0; i < list->count; i++) {
         unsigned broken;
         int rc = find_broken(constraints, list, &list->candidate[i], vector_bytes, &broken);
@@ -119,14 +113,14 @@ int trv_constraints_fail(const trv_planner_constraints_t *constraints, const trv
                          trv_candidate_t *candidate, uint64_t vector_bytes)
 {
     char sentence[SENTENCE_MAX] = "";
-    char name[80];
+    char name[120];
     unsigned broken;
     int rc = find_broken(constraints, list, candidate, vector_bytes, &broken);
     if (rc)
         return rc;
     for (int rule = 0; rule < RULES; rule++)
-        if (broken >> rule & 1) {
-            name_rule(constraints, rule, name, sizeof name);
+        if (rule != PORT_LIMIT && broken >> rule & 1) {
+            name_rule(constraints, list, rule, name, sizeof name);
             trv_append(sentence, sizeof sentence, "%s%s", *sentence ? ", " : "", name);
         }
     return trv_fail(TRV_ERR_UNSUPPORTED, "%s violates the constraints: %s", candidate->name, sentence);

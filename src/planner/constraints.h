@@ -6,17 +6,15 @@
 
 #include "planner/candidates.h"
 
-/* TRV_ERR_ARGUMENT if the constraints themselves are invalid. */
-int trv_constraints_check(const trv_planner_constraints_t *constraints);
-
-/* Sets *keeps to whether the candidate satisfies the constraints for a vector of this size. Returns 0 or an error. */
+/* Sets *allowed to whether the candidate satisfies the constraints for a vector of this size and, unless it is `named`
+ * by the caller, the network's limit of messages per port. Returns 0 or an error. */
 int trv_constraints_allow(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
-                          trv_candidate_t *candidate, uint64_t vector_bytes, bool *allowed);
+                          trv_candidate_t *candidate, uint64_t vector_bytes, bool named, bool *allowed);
 
-/* Returns TRV_ERR_UNSUPPORTED with a message that names the constraints that the candidate violates. */
+/* Returns TRV_ERR_UNSUPPORTED with a message that names the constraints that the named candidate violates. */
 int trv_constraints_fail(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
                          trv_candidate_t *candidate, uint64_t vector_bytes);
-/* The same for all candidates of the list. */
+/* The same for all candidates of the list, with the limit of messages per port. */
 int trv_constraints_fail_all(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
                              uint64_t vector_bytes);
 

@@ -26,6 +26,7 @@
 #include "planner/ranking.h"
 #include "planner/timing.h"
 #include "schedule/collective.h"
+#include "schedule/per_port.h"
 #include "simulate/simulator.h"
 #include "torus/reach.h"
 #include "torus/torus.h"
@@ -108,7 +109,7 @@ static int add_ring(search_t *search)
 }
 
 typedef struct estimate {
-    const trv_candidate_t *candidate;
+    trv_candidate_t *candidate;
     double ns;
 } estimate_t;
 
@@ -141,8 +142,9 @@ static int add_lines(search_t *search)
                                              trv_planner_estimate(search->ring, &list->candidate[i].model,
                                                                   search->vector_bytes)};
     qsort(estimate, (size_t)count, sizeof *estimate, by_estimate);
-    for (int i = 0; i < count && i < LINES_MAX; i++)
-        add_prospect(search, estimate[i].candidate->name, SHAPE_LINE, PRIORITY_STEP * i + 1);
+    for (int i = 0, added = 0; i < count && added < LINES_MAX; i++)
+        if (trv_candidate_exceeds(list, estimate[i].candidate) <= 0)
+            add_prospect(search, estimate[i].candidate->name, SHAPE_LINE, PRIORITY_STEP * added++ + 1);
     free(estimate);
     return TRV_OK;
 }
@@ -196,6 +198,7 @@ static int find_prospects(search_t *search, const trv_planner_constraints_t *con
     search->line = (trv_candidates_t){.network = {TRV_NETWORK, .torus = torus, .routes = ring_network.routes,
                                                   .no_forwarding = ring_network.no_forwarding},
                                       .collective = search->collective};
+    search->line.network.messages_per_port = (int)ring_network.messages_per_port;
     if (!rc)
         rc = add_ring(search);
     if (!rc && search->nodes > 1)
@@ -265,35 +268,13 @@ static int sample_others(const search_t *search, const trv_schedule_t *embedded,
     return rc;
 }
 
-/* Finds the maximum number of messages of a stream that leave a node by one port in a step, or one that is larger than
- * `limit`. A message may leave by another port than in the schedule for the line, ring or box, because a cut link is in
- * its way. */
-static int find_messages_per_port(const search_t *search, const trv_schedule_t *embedded, int limit, int *max)
-{
-    trv_step_t step = TRV_STEP_INIT;
-    int rc = TRV_OK;
-    *max = 0;
-    for (int i = 0; i < search->nodes && !rc && *max <= limit; i++)
-        for (int stream = 0; stream < trv_schedule_streams(embedded) && !rc; stream++)
-            for (int k = 0; k < trv_schedule_steps(embedded) && !rc; k++) {
-                int by_port[TRV_PORTS_MAX] = {0};
-                rc = trv_schedule_step(embedded, search->node[i], stream, k, &step);
-                for (int m = 0; m < step.sends && !rc; m++) {
-                    const int sent = ++by_port[step.send[m].port];
-                    *max = sent > *max ? sent : *max;
-                }
-            }
-    trv_step_clear(&step);
-    return rc;
-}
-
-/* Whether the messages of an embedded schedule satisfy the constraints. The other constraints are properties that the
- * schedule keeps when it is embedded. */
+/* Whether the messages of an embedded schedule satisfy the network's limit per port: they may take other ports than in
+ * the schedule for the line, ring or box. The constraints are properties that a schedule keeps when it is embedded. */
 static int allow_embedded(const search_t *search, const trv_schedule_t *embedded, bool *allowed)
 {
-    const int limit = search->ring->constraints.messages_per_port;
-    int sent = 0, rc = limit > 0 ? find_messages_per_port(search, embedded, limit, &sent) : TRV_OK;
-    *allowed = sent <= limit;
+    const int limit = (int)search->network.messages_per_port;
+    int most = 0, rc = limit > 0 ? trv_schedule_find_per_port(embedded, limit, &most) : TRV_OK;
+    *allowed = most <= limit;
     return rc;
 }
 
@@ -351,7 +332,7 @@ static int try_prospect(search_t *search, trv_order_t order, const prospect_t *p
         rc = sample_middle(search, embedded, &work, &bound_ns);
     search->too_much = search->too_much || (!rc && work > search->work);
     if (!rc && work <= search->work && bound_ns <= cutoff_ns(search))
-        rc = trv_constraints_allow(&search->ring->constraints, list, &candidate, search->vector_bytes, &allowed);
+        rc = trv_constraints_allow(&search->ring->constraints, list, &candidate, search->vector_bytes, true, &allowed);
     if (!rc && allowed)
         rc = sample_others(search, embedded, &exceeds_sampled);
     if (!rc && allowed && !exceeds_sampled)

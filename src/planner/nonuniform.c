@@ -7,9 +7,9 @@
  * slow, in a form that avoids all links with this or a larger factor (NAME@F). Schedules that pass a cut link are
  * dropped.
  *
- * The choice for the uniform torus (prospects.h) is among them, so no choice is slower than that one. On some hundreds
- * of nodes no choice is slower than an algorithm of the table either: there an algorithm is left out only if a lower
- * bound shows that it cannot win.
+ * The choice for the uniform torus (prospects.h) is among them, so no choice is slower than that one, and on some
+ * hundreds of nodes none is slower than an algorithm of the table: there an algorithm is left out only if a lower bound
+ * shows that it cannot win. Both hold for schedules with at most the network's messages per port.
  *
  * A prospect whose simulation alone would be too much work is left out, unless there is no other.
  */
@@ -143,7 +143,7 @@ static int examine(examination_t *e, trv_prospect_t *prospect, const char *name,
     if (rc || index < 0 || ranking->timed == TRV_NONUNIFORM_ENTRIES)
         return rc;
     rc = trv_constraints_allow(&planner->constraints, &planner->list, &planner->list.candidate[index],
-                               ranking->vector_bytes, &allowed);
+                               ranking->vector_bytes, false, &allowed);
     if (rc || !allowed)
         return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
     ranking->allowed++;

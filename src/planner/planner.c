@@ -3,7 +3,7 @@
  *
  * It simulates, in the order of their estimates, the candidates whose estimate is near the best one, and then all
  * algorithms of the table. A candidate is skipped if a lower bound on its time (trv_simulate_bound_ns) shows that it
- * cannot win. Therefore no named algorithm is ever faster than the choice.
+ * cannot win. Therefore no named algorithm with at most the network's messages per port is ever faster than the choice.
  *
  * Links are simulated with one queue each (TRV_FIFO), whatever model the network asks for. The symmetry of a schedule
  * then lets a few ranks represent all, and a simulation takes less than a millisecond on any torus. Slow ranks, jitter
@@ -109,8 +109,6 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
     rc = keep_links(planner, torus);
     planner->trees = trv_collective_has_root(collective) || network->no_forwarding ||
                      trv_network_check(&planner->list.network) == TRV_ERR_UNSUPPORTED;
-    if (!rc)
-        rc = trv_constraints_check(&planner->constraints);
     if (!rc)
         rc = check_network(network, torus);
     if (!rc)
@@ -219,7 +217,7 @@ static int examine_all(trv_ranking_t *ranking, int entries)
         if (!entry->always && (near == near_max || entry->estimate_ns > near_ns))
             continue;
         rc = trv_constraints_allow(&planner->constraints, &planner->list, &planner->list.candidate[entry->candidate],
-                                   ranking->vector_bytes, &allowed);
+                                   ranking->vector_bytes, false, &allowed);
         if (rc || !allowed)
             continue;
         if (!entry->always && near++ == 0)
@@ -419,7 +417,7 @@ static int time_named(trv_planner_t *planner, uint64_t vector_bytes, const char 
     const trv_span_t all = planner->progress;
     int rc = find_candidate(planner, algorithm, candidate);
     if (!rc)
-        rc = trv_constraints_allow(&planner->constraints, &planner->list, *candidate, vector_bytes, &allowed);
+        rc = trv_constraints_allow(&planner->constraints, &planner->list, *candidate, vector_bytes, true, &allowed);
     if (!rc && !allowed)
         rc = trv_constraints_fail(&planner->constraints, &planner->list, *candidate, vector_bytes);
     planner->progress = trv_span(all, 0, planner->dateline ? 0.1 : 1);

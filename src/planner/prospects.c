@@ -133,7 +133,10 @@ static int add_uniform(search_t *search)
                                           uniform_choice + 1);
     uniform->hops_max = hops_max;
     for (int i = 0; i <= choices && !rc; i++) {
-        if (count_of_algorithm(search->found, uniform_choice[i].algorithm) == PER_ALGORITHM_MAX)
+        trv_candidate_t candidate = {.name = ""};
+        memcpy(candidate.name, uniform_choice[i].algorithm, sizeof candidate.name);
+        if (count_of_algorithm(search->found, uniform_choice[i].algorithm) == PER_ALGORITHM_MAX ||
+            trv_candidate_exceeds(&planner->list, &candidate) > 0)
             continue;
         trv_prospect_t *prospect = find_or_add(search->found, uniform_choice[i].algorithm);
         rc = trv_prospect_sample(planner, search->vector_bytes, prospect);
@@ -211,10 +214,11 @@ static int add_lines(search_t *search)
         trv_candidate_t candidate = {0};
         memcpy(candidate.name, line[i].name, sizeof candidate.name);
         rc = trv_candidate_properties(list, &candidate);
-        trv_prospect_t *prospect = rc ? NULL : find_or_add(search->found, line[i].name);
+        const bool fits = !rc && trv_candidate_exceeds(list, &candidate) == 0;
+        trv_prospect_t *prospect = fits ? find_or_add(search->found, line[i].name) : NULL;
         if (prospect)
             prospect_update(prospect, MODEL_SLACK * line[i].likely_ns, line[i].likely_ns);
-        added += !rc;
+        added += fits;
         /* UNSUPPORTED: rows of one dimension begin at different coordinates */
         rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
     }

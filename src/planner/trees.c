@@ -102,7 +102,7 @@ static int examine(trv_ranking_t *ranking, int candidate, double messages)
     if (is_timed(ranking, candidate))
         return 0;
     int rc = trv_constraints_allow(&planner->constraints, &planner->list, &planner->list.candidate[candidate],
-                                   ranking->vector_bytes, &allowed);
+                                   ranking->vector_bytes, false, &allowed);
     if (rc || !allowed)
         return rc == TRV_ERR_UNSUPPORTED ? 0 : rc;
     ranking->allowed++;

@@ -161,8 +161,7 @@ static int embedded_set_properties(trv_schedule_t *s, const trv_schedule_t *sche
 {
     const int rc = trv_schedule_copy_properties(s, schedule);
     s->step = embedded_step;
-    /* the messages of a dimension's two ports may leave through one */
-    s->messages_per_port = 2 * schedule->messages_per_port;
+    s->messages_per_port = 0; /* messages take other ports than in the schedule */
     s->symmetry = TRV_SYMMETRY_NONE;
     s->owned = false;
     return rc;

@@ -141,7 +141,7 @@ int trv_explicit_create(trv_schedule_t **schedule, const trv_torus_t *torus, con
     s->symmetry = options->symmetry;
     s->exactness = options->exactness;
     s->consistent = options->consistent;
-    s->messages_per_port = options->messages_per_port > 0 ? options->messages_per_port : 1;
+    s->messages_per_port = options->messages_per_port > 0 ? options->messages_per_port : 0;
     s->mirrored_from = options->streams - options->mirrored_streams;
     s->owned = options->units % torus->ranks == 0;
     trv_torus_init(&s->space, 1, &(int){(int)options->units});

@@ -88,6 +88,12 @@ static int copy_all(copier_t *copier)
     return TRV_OK;
 }
 
+trv_symmetry_t trv_explicit_symmetry(const trv_schedule_t *schedule)
+{
+    const bool opened = schedule->rows && schedule->rows->lines != schedule->torus.lines;
+    return opened ? TRV_SYMMETRY_NONE : schedule->symmetry;
+}
+
 int trv_explicit_copy(trv_schedule_t **copy, const trv_schedule_t *schedule)
 {
     *copy = NULL;
@@ -95,7 +101,7 @@ int trv_explicit_copy(trv_schedule_t **copy, const trv_schedule_t *schedule)
         TRV_EXPLICIT_OPTIONS,
         .steps = schedule->steps,
         .registers = schedule->registers,
-        .symmetry = schedule->symmetry,
+        .symmetry = trv_explicit_symmetry(schedule),
         .messages_per_port = schedule->messages_per_port,
         .mirrored_streams = schedule->fixed_rows || schedule->mirrored_from < 0
                                 ? 0

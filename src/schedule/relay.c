@@ -32,12 +32,11 @@ typedef struct relay {
     int *hops;               /* per rank: the links of the farthest message that it receives in the present step */
     int steps;               /* of all streams */
     int bank[2];             /* registers for arrivals in even and in odd steps */
-    int per_port;            /* maximum number of messages by one port in a step */
     int64_t messages, units; /* so far, of all messages over one link */
-    int *stored, *sent;      /* of the present step: registers in use, and messages … */
-    int64_t stored_capacity, sent_capacity; /* … (hop * ranks + rank), (hop * ranks + rank) * ports + port */
-    trv_explicit_part_t *part;              /* of the present message */
-    int64_t *unit;                          /* of its parts: the sender's, then the receiver's */
+    int *stored;             /* of the present step: registers in use, hop * ranks + rank */
+    int64_t stored_capacity;
+    trv_explicit_part_t *part; /* of the present message */
+    int64_t *unit;             /* of its parts: the sender's, then the receiver's */
     int64_t part_capacity, unit_capacity;
 } relay_t;
 
@@ -143,15 +142,10 @@ static int add_side(relay_t *relay, int stream, int step, int from, int to, int 
     return trv_explicit_message(relay->to, stream, step, from, to, port, -1, sides, message->parts, relay->part);
 }
 
-/* The counter of a rank's registers in the present step's hop, and of its messages by a port. */
+/* The counter of a rank's registers in the present step's hop. */
 static int *stored_of(const relay_t *relay, int hop, int rank)
 {
     return &relay->stored[(int64_t)hop * relay->from->torus.ranks + rank];
-}
-
-static int *sent_of(const relay_t *relay, int hop, int rank, int port)
-{
-    return &relay->sent[((int64_t)hop * relay->from->torus.ranks + rank) * 2 * relay->from->torus.dims + port];
 }
 
 /* The first register of an arrival in this hop of a rank on the route, which is reserved. */
@@ -192,8 +186,7 @@ static int add_message(relay_t *relay, int stream, int first, int rank, int inde
                     trv_schedule_mirrored(relay->from, stream));
     for (int hop = 0; (port = trv_route_next(&route, &node)) >= 0 && !rc; hop++) {
         const bool last = trv_route_length(&route) == 0;
-        const int held = reg, load = ++*sent_of(relay, hop, node, port);
-        relay->per_port = load > relay->per_port ? load : relay->per_port;
+        const int held = reg;
         reg = last ? -1 : reserve_registers(relay, hop, route.next, registers);
         if (!relay->to) {
             relay->units += units;
@@ -252,14 +245,11 @@ static int fetch_step(relay_t *relay, int stream, int step)
 /* Clears the counters of a step. */
 static int clear_counters(relay_t *relay, int hops)
 {
-    const int64_t cells = (int64_t)hops * relay->from->torus.ranks, ports = 2 * relay->from->torus.dims;
-    if (trv_array_reserve(&relay->stored, &relay->stored_capacity, 0, cells, sizeof *relay->stored) ||
-        trv_array_reserve(&relay->sent, &relay->sent_capacity, 0, cells * ports, sizeof *relay->sent))
+    const int64_t cells = (int64_t)hops * relay->from->torus.ranks;
+    if (trv_array_reserve(&relay->stored, &relay->stored_capacity, 0, cells, sizeof *relay->stored))
         return TRV_ERR_MEMORY;
     for (int64_t i = 0; i < cells; i++)
         relay->stored[i] = 0;
-    for (int64_t i = 0; i < cells * ports; i++)
-        relay->sent[i] = 0;
     return TRV_OK;
 }
 
@@ -292,20 +282,12 @@ static int relay_streams(relay_t *relay)
 
 /* ---- The schedule ------------------------------------------------------------------------------------------------ */
 
-/* A translation maps the messages onto themselves if it does so for `schedule`. In rows that a cut has opened there is
- * none; an explicit schedule does not know of these. */
-static trv_symmetry_t symmetry_of(const trv_schedule_t *schedule)
-{
-    const bool opened = schedule->rows && schedule->rows->lines != schedule->torus.lines;
-    return opened ? TRV_SYMMETRY_NONE : schedule->symmetry;
-}
-
 static int create_empty(relay_t *relay)
 {
     const trv_schedule_t *from = relay->from;
     const trv_explicit_options_t options = {TRV_EXPLICIT_OPTIONS, .steps = relay->steps,
                                             .registers = from->registers + relay->bank[0] + relay->bank[1],
-                                            .symmetry = symmetry_of(from), .messages_per_port = relay->per_port};
+                                            .symmetry = trv_explicit_symmetry(from)};
     return trv_explicit_create_like(&relay->to, from, &options);
 }
 
@@ -313,7 +295,6 @@ int trv_schedule_relay(trv_schedule_t **relayed, const trv_schedule_t *schedule)
 {
     const int ranks = schedule->torus.ranks;
     relay_t relay = {.from = schedule,
-                     .per_port = 1,
                      .step = calloc((size_t)ranks, sizeof *relay.step),
                      .hops = malloc((size_t)ranks * sizeof *relay.hops)};
     *relayed = NULL;
@@ -329,7 +310,6 @@ int trv_schedule_relay(trv_schedule_t **relayed, const trv_schedule_t *schedule)
     free(relay.step);
     free(relay.hops);
     free(relay.stored);
-    free(relay.sent);
     free(relay.part);
     free(relay.unit);
     if (rc)

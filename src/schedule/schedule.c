@@ -24,7 +24,6 @@ trv_schedule_t *trv_schedule_allocate(const trv_torus_t *torus, const char *name
     schedule->mirrored_from = -1;
     schedule->registers = 1;
     schedule->halves = 1;
-    schedule->messages_per_port = 1;
     trv_torus_init(&schedule->space, 1, &(int){1});
     return schedule;
 }
@@ -121,7 +120,6 @@ int trv_schedule_period(const trv_schedule_t *schedule, int dimension)
 
 trv_exactness_t trv_schedule_exactness(const trv_schedule_t *schedule) { return schedule->exactness; }
 bool trv_schedule_consistent(const trv_schedule_t *schedule) { return schedule->consistent; }
-int trv_schedule_messages_per_port(const trv_schedule_t *schedule) { return schedule->messages_per_port; }
 
 int64_t trv_schedule_units(const trv_schedule_t *schedule) { return (int64_t)schedule->space.ranks * schedule->halves; }
 

@@ -33,7 +33,7 @@ struct trv_schedule {
     int halves;
     /* the first mirrored stream, after which all are mirrored; equal to `streams` if there are none */
     int mirrored_from;
-    int messages_per_port;
+    int messages_per_port; /* the maximum; 0: it is counted when it is asked for (per_port.h) */
     trv_symmetry_t symmetry;
     trv_exactness_t exactness;
     bool consistent;
@@ -130,5 +130,9 @@ int trv_schedule_copy_properties(trv_schedule_t *schedule, const trv_schedule_t 
  * weights, exactness and consistency. `options` has the other properties. TRV_OK or an error. */
 int trv_explicit_create_like(trv_schedule_t **created, const trv_schedule_t *from,
                              const trv_explicit_options_t *options);
+
+/* The symmetry of an explicit schedule with the same messages: in rows that a cut has opened, of which it does not
+ * know, no translation maps them onto themselves. */
+trv_symmetry_t trv_explicit_symmetry(const trv_schedule_t *schedule);
 
 #endif

@@ -81,6 +81,9 @@ static int check_words(const trv_simulate_options_t *o)
         return trv_fail(TRV_ERR_ARGUMENT, "link model %d does not exist; expected dateline or fifo", (int)o->model);
     if (o->delivery != TRV_DELIVERY_HEAD && o->delivery != TRV_DELIVERY_TAIL)
         return trv_fail(TRV_ERR_ARGUMENT, "delivery rule %d does not exist; expected head or tail", (int)o->delivery);
+    if (o->messages_per_port > 1u << 20)
+        return trv_fail(TRV_ERR_ARGUMENT, "%u messages per port: expected a maximum from 1 to 2^20, or 0 for no limit",
+                        o->messages_per_port);
     return TRV_OK;
 }
 

@@ -183,10 +183,12 @@ void trv_simulator_destroy(trv_simulator_t *simulator)
 
 trv_network_t trv_simulate_network(const trv_torus_t *torus, const trv_simulate_options_t *options)
 {
-    return (trv_network_t){TRV_NETWORK,
-                           .torus = *torus,
-                           .slow_links = options->slow_links,
-                           .slow_link = options->slow_link,
-                           .routes = options->routes,
-                           .no_forwarding = options->no_forwarding};
+    trv_network_t network = {TRV_NETWORK,
+                             .torus = *torus,
+                             .slow_links = options->slow_links,
+                             .slow_link = options->slow_link,
+                             .routes = options->routes,
+                             .no_forwarding = options->no_forwarding};
+    network.messages_per_port = (int)options->messages_per_port;
+    return network;
 }

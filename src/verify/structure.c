@@ -154,19 +154,32 @@ static bool check_side(const location_t *at, const trv_message_t *message, bool 
     return true;
 }
 
-static bool check_port_load(const location_t *at)
+/* Counts the messages of all ranks, and compares the counts with the schedule's number. */
+static bool check_port_loads(location_t *at)
 {
-    const trv_step_t *step = &at->v->step[at->rank];
-    int allowed = trv_schedule_messages_per_port(at->v->schedule);
-    int load[TRV_PORTS_MAX] = {0};
+    trv_verifier_t *v = at->v;
+    const bool mirrored = trv_schedule_mirrored(v->schedule, at->stream);
     char name[TRV_PORT_TEXT_MAX];
-    for (int i = 0; i < step->sends; i++)
-        load[step->send[i].port]++;
-    for (int port = 0; port < 2 * at->v->torus->dims; port++)
-        if (load[port] > allowed) {
-            return fault(at, -1, "sends %d messages by port %s, but the schedule declares at most %d per port and step",
-                         load[port], trv_port_format(port, name), allowed);
+    memset(v->load, 0, (size_t)v->ranks * sizeof *v->load);
+    for (at->rank = 0; at->rank < v->ranks; at->rank++)
+        for (int i = 0; i < v->step[at->rank].sends; i++) {
+            const trv_message_t *send = &v->step[at->rank].send[i];
+            trv_port_load_add(&v->load[at->rank], v->torus, mirrored, at->rank, send, true);
+            trv_port_load_add(&v->load[send->peer], v->torus, mirrored, at->rank, send, false);
         }
+    for (at->rank = 0; at->rank < v->ranks; at->rank++) {
+        const trv_port_load_t *load = &v->load[at->rank];
+        for (int port = 0; port < 2 * v->torus->dims; port++)
+            if (load->leaving[port] > v->per_port)
+                return fault(at, -1,
+                             "sends %d messages by port %s, but the schedule declares at most %d per port and step",
+                             load->leaving[port], trv_port_format(port, name), v->per_port);
+        const int ports = trv_rank_ports(v->torus, at->rank);
+        if (load->arriving > v->per_port * ports)
+            return fault(at, -1, "receives %d messages by its %d ports, but the schedule declares at most %d per port and "
+                                 "step",
+                         load->arriving, ports, v->per_port);
+    }
     return true;
 }
 
@@ -344,7 +357,7 @@ static bool check_own_side(const location_t *at)
     for (int i = 0; i < step->receives; i++)
         if (!check_side(at, &step->receive[i], false))
             return false;
-    return check_port_load(at) && check_combines(at);
+    return check_combines(at);
 }
 
 int trv_verifier_structure(trv_verifier_t *v, int stream, int step)
@@ -354,6 +367,8 @@ int trv_verifier_structure(trv_verifier_t *v, int stream, int step)
     for (at.rank = 0; at.rank < v->ranks; at.rank++)
         if (!check_own_side(&at))
             return 0;
+    if (!check_port_loads(&at))
+        return 0;
     for (at.rank = 0; at.rank < v->ranks; at.rank++) {
         int rc = check_both_sides(&at);
         if (rc <= 0)

@@ -100,13 +100,15 @@ int trv_verifier_allocate(trv_verifier_t *v)
     v->other_list = malloc(cells * sizeof *v->other_list);
     v->stamp = calloc(cells, sizeof *v->stamp);
     v->signature = calloc(classes, sizeof *v->signature);
-    if (!v->step || !v->coordinate || !v->list || !v->other_list || !v->stamp || !v->signature)
+    v->load = malloc(ranks * sizeof *v->load);
+    if (!v->load || !v->step || !v->coordinate || !v->list || !v->other_list || !v->stamp || !v->signature)
         return trv_fail_memory();
     for (size_t rank = 0; rank < ranks; rank++) {
         v->step[rank] = (trv_step_t)TRV_STEP_INIT;
         trv_torus_coordinates(v->torus, (int)rank, v->coordinate + rank * dims);
     }
-    return choose_batch(v);
+    v->per_port = trv_schedule_messages_per_port(v->schedule);
+    return v->per_port < 0 ? v->per_port : choose_batch(v);
 }
 
 /* Records whether the network forwards, and the links that are cut. If a link has several entries, the last counts. */
@@ -145,6 +147,7 @@ void trv_verifier_release(trv_verifier_t *v)
     free(v->other_list);
     free(v->stamp);
     free(v->signature);
+    free(v->load);
     free(v->sum);
     free(v->expected);
     free(v->cell);

@@ -221,17 +221,18 @@ static void check_ranges(const char *question, size_t min)
 static void test_all_sizes(void **state)
 {
     (void)state;
-    check_ranges("4x4", 3);
+    check_ranges("4x4 --messages-per-port=unlimited", 3);
     check_ranges("8 -c allgather", 1);
     if (exhaustive()) {
-        check_ranges("9", 3);
-        check_ranges("2x6 --consistent --bandwidth=200Gb/s", 3);
+        check_ranges("9 --messages-per-port=2", 3);
+        check_ranges("2x6 --messages-per-port=unlimited --consistent --bandwidth=200Gb/s", 3);
     }
     tool_t tool = tool_run("plan 4x4 --all-sizes", NULL);
     assert_int_equal(tool.code, 0);
     assert_non_null(strstr(tool.out, "AllReduce on the torus 4x4 (16 ranks)\nfifo, "));
     assert_non_null(strstr(tool.out, "1.00x"));
     assert_null(strstr(tool.out, "  ring")); /* not defined on tori */
+    assert_non_null(strstr(tool.out, "bruck^"));
     tool_clear(&tool);
 }
 
@@ -328,15 +329,16 @@ static void test_why_distant_networks(void **state)
     json_decref(tool_json("plan 8 --why --bandwidth=1Kb/s -f json")); /* no network is slower */
 }
 
-/* Several messages per port and step are considered if messages have an overhead, and are faster if it is small. */
+/* Several messages per port and step are faster if the overhead of a message is small. */
 static void test_direct_all_to_all(void **state)
 {
     static const struct {
         const char *options, *plan;
-    } network[] = {{"", "trivance-tree"},
-                   {" --message-overhead=36us", "linear:4"},
-                   {" --message-overhead=5ms", "trivance-tree"}};
-    char line[160], plan[64];
+    } network[] = {{" --message-overhead=36us", "trivance-tree"},
+                   {" --message-overhead=36us --messages-per-port=2", "linear:2"},
+                   {" --message-overhead=36us --messages-per-port=unlimited", "linear:4"},
+                   {" --message-overhead=5ms --messages-per-port=unlimited", "trivance-tree"}};
+    char line[200], plan[64];
     (void)state;
     for (size_t i = 0; i < sizeof network / sizeof network[0]; i++) {
         snprintf(line, sizeof line, "9 -c alltoall -b 64K --bandwidth=50Mb/s --link-latency=2ms --alpha=300us%s",
@@ -438,6 +440,36 @@ static void test_bad_also(void **state)
     tool_clear(&tool);
 }
 
+/* Algorithms with more messages per port than the network allows are marked with their number, and never planned. */
+static void test_marks(void **state)
+{
+    static const char *const lines[] = {"simulate 9m -b 32 -a all", "simulate 9m -b 32 -a all --ranking",
+                                        "plan 9m -b 32 --why"};
+    char plan[64];
+    (void)state;
+    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
+        char line[160];
+        tool_t tool = tool_run(lines[i], NULL);
+        assert_non_null(strstr(tool.out, "line-l^ "));
+        assert_non_null(strstr(tool.out,
+                               "^: planned does not consider it: more messages leave by a port or arrive per "
+                               "port in a step than the network's 1 (--messages-per-port): "));
+        assert_non_null(strstr(tool.out, "line-l 2"));
+        tool_clear(&tool);
+        snprintf(line, sizeof line, "%s --messages-per-port=unlimited", lines[i]);
+        tool = tool_run(line, NULL);
+        assert_int_equal(tool.code, 0);
+        assert_null(strchr(tool.out, '^'));
+        tool_clear(&tool);
+    }
+    plan_of("9m -b 32", plan);
+    assert_string_equal(plan, "recdoub-l");
+    plan_of("9m -b 32 --messages-per-port=2", plan);
+    assert_string_equal(plan, "line-l");
+    plan_of("25 -b 32 --messages-per-port=unlimited", plan);
+    assert_string_equal(plan, "linear:16");
+}
+
 static void test_bad_input(void **state)
 {
     static const struct {
@@ -461,7 +493,9 @@ static void test_bad_input(void **state)
         {"plan 8x8 -a trivance-b:4", "takes no parameters"},
         {"plan 8x8 --memory=1", "scratch memory of at most 1 byte excludes trivance-l, "},
         {"plan 5x7 --memory=64 --consistent --why", "consistency excludes trivance-l, "},
-        {"plan 5x7 --memory=64 --messages-per-port=1 --all-sizes", "at most 1 message per port excludes "},
+        {"plan 5x7 --memory=64 --consistent --all-sizes",
+         "at most 1 message per port (--messages-per-port of the network) "
+         "excludes "},
         {"plan 8x8 --all-sizes --why", "the plans for all sizes"},
         {"plan 8x8 --all-sizes -b 1K", "the plans for all sizes"},
         {"plan 8x8 --all-sizes -a swing", "--all-sizes selects the plans"},
@@ -472,7 +506,7 @@ static void test_bad_input(void **state)
         {"plan --why", "--why requires a torus, for example `trivance plan 8x8 --why"},
         {"plan --schedule=x.json --consistent", "a schedule file specifies its own torus and messages"},
         {"plan 8x8 --consistent -a swing", "constrain the planner; leave them out for a named algorithm"},
-        {"plan 8x8 --messages-per-port=0", "from 1 to"},
+        {"plan 8x8 --messages-per-port=-1", "for example 1"},
         {"plan 8x8 --memory=0", "at least 1"},
         {"plan 8x8 --memory=lots", "byte count"},
         {"plan 8x8 --bandwidth=0Gb/s", "is not a rate"},
@@ -522,6 +556,7 @@ int main(void)
         cmocka_unit_test(test_direct_all_to_all),
         cmocka_unit_test(test_also),
         cmocka_unit_test(test_bad_also),
+        cmocka_unit_test(test_marks),
         cmocka_unit_test(test_bad_input),
         cmocka_unit_test(test_long_schedule),
     };

@@ -106,7 +106,7 @@ def test_planned_is_no_schedule():
 
 
 def test_constraints():
-    free, bound = tv.plan("9", "64K"), tv.plan("9", "64K", consistent=True, memory="1M", messages_per_port=1)
+    free, bound = tv.plan("9", "64K"), tv.plan("9", "64K", consistent=True, memory="1M")
     assert bound.consistent and bound.time >= free.time
     assert tv.Planner("9", consistent=True).best("64K").consistent
     with pytest.raises(tv.UnsupportedError, match="no schedule on 9 meets all constraints"):

@@ -51,7 +51,7 @@ BAD = {
     "size": lambda: tv.plan("9", "much"), "no size": lambda: tv.plan("9", 0), "sizes": lambda: tv.parse_sizes("1:2:3:4"),
     "sizes' order": lambda: tv.parse_sizes("4:2"), "no sizes": lambda: tv.parse_sizes([]),
     "step of sizes": lambda: tv.parse_sizes("1:4:x1"), "too many sizes": lambda: tv.parse_sizes("1:1G:+1"),
-    "memory": lambda: tv.Planner("9", memory="x"), "messages_per_port": lambda: tv.Planner("9", messages_per_port=0),
+    "memory": lambda: tv.Planner("9", memory="x"), "messages_per_port": lambda: tv.Network("9", messages_per_port=-1),
     "planner's name": lambda: tv.Planner("9").time("1K", "nothing"), "n": lambda: tv.Planner("9").rank("1K", 0),
     "compare nothing": lambda: tv.compare("9", []), "compare nonsense": lambda: tv.compare("9", ["nonsense"]),
     "compare what is not served": lambda: tv.compare("4x4", ["ring"], "1K"),

@@ -38,6 +38,10 @@ def _whole(value: Any, what: str) -> int:
     return to_int(int(value) if isinstance(value, str) and value.isdecimal() else value, what, 0, (1 << 31) - 1)
 
 
+def _unlimited(value: Any, what: str) -> int:
+    return 0 if value == "unlimited" else _whole(value, what)
+
+
 _KINDS = {L.TIME: Kind("_ns", "ns", to_ns), L.RATE: Kind("_bps", "b/s", to_bps), L.BYTES: Kind("", "", _count),
           L.SHARE: Kind("_percent", "%", lambda value, what: 100 * to_quantity(L.SHARE, value, what)), L.WHOLE: Kind("", "", _whole)}
 _ROWS = {name.replace("-", "_"): row for name, row in L.PARAMETERS.items()}
@@ -46,7 +50,9 @@ NETWORK = ("network", *_ROWS)
 #: The axes in the order of their columns. Those without a kind have words.
 AXES: dict[str, Optional[Kind]] = {
     "torus": None, "algorithm": None, "bytes": Kind("", "", to_bytes), "collective": None, "root": _KINDS[L.WHOLE],
-    "network": None, **{name: _KINDS.get(row.kind) for name, row in _ROWS.items()}}
+    "network": None,
+    **{name: Kind("", "", _unlimited) if row.kind == L.WHOLE and row.words else _KINDS.get(row.kind)
+       for name, row in _ROWS.items()}}
 
 #: Rows always state the network's basic parameters, so that results can be compared without the command.
 STATED = {name: row.usual.decode() for name, row in _ROWS.items() if row.affects & L.STATED_RESULTS}

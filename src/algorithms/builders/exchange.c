@@ -71,20 +71,6 @@ static int add_unit(cell_t *cell, const trv_torus_t *torus, const trv_tree_edge_
     return TRV_OK;
 }
 
-/* The maximum number of messages by one port in a step. */
-static int messages_per_port(const tables_t *tables)
-{
-    int most = 1;
-    for (int c = 0; c < tables->cells; c++) {
-        int used[TRV_PORTS_MAX] = {0};
-        for (int i = 0; i < tables->cell[c].parcels; i++) {
-            const int load = ++used[tables->cell[c].parcel[i].port];
-            most = load > most ? load : most;
-        }
-    }
-    return most;
-}
-
 /* ---- One rank's step --------------------------------------------------------------------------------------------- */
 
 static void parcel_blocks(const trv_schedule_t *schedule, const parcel_t *parcel, trv_blocks_t *blocks)
@@ -116,6 +102,81 @@ static int exchange_step(const trv_schedule_t *schedule, int rank, int stream, i
     return rc;
 }
 
+/* ---- Direct messages --------------------------------------------------------------------------------------------- */
+
+/* Sets `blocks` to the block of `rank` or, in an AllReduce, to the whole vector. */
+static int direct_blocks(const trv_schedule_t *schedule, int rank, trv_step_t *out, trv_blocks_t *blocks)
+{
+    int *value = trv_step_alloc(out, sizeof *value);
+    if (!value)
+        return TRV_ERR_MEMORY;
+    *value = schedule->collective == TRV_ALLREDUCE ? 0 : rank;
+    trv_blocks_begin(blocks, &schedule->space, 1);
+    trv_product_t *product = trv_blocks_add(blocks, 1);
+    product->count[0] = 1;
+    product->value[0] = value;
+    return TRV_OK;
+}
+
+/* The registers of all vectors in the order of the ranks: rank - x receives that of `rank` in register x. */
+static int direct_sum(const trv_schedule_t *schedule, int rank, trv_step_t *out)
+{
+    const int ranks = schedule->torus.ranks;
+    int *source = trv_step_alloc(out, (size_t)ranks * sizeof *source);
+    trv_blocks_t whole;
+    if (!source)
+        return TRV_ERR_MEMORY;
+    for (int r = 0; r < ranks; r++)
+        source[r] = trv_torus_displace(&schedule->torus, rank, r, -1);
+    trv_blocks_all(schedule, &whole);
+    return trv_step_combine(out, 0, ranks, source, 0, &whole);
+}
+
+static int direct_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out)
+{
+    const tables_t *tables = schedule->tables;
+    const cell_t *cell = &tables->cell[stream * schedule->steps + step];
+    const bool scatters = schedule->collective == TRV_REDUCE_SCATTER, whole = schedule->collective == TRV_ALLREDUCE;
+    const bool ends = step + 1 == schedule->steps || cell[1].parcels == 0;
+    trv_blocks_t own;
+    int rc = trv_step_reserve(out, cell->parcels, cell->parcels, 1);
+    rc = rc ? rc : direct_blocks(schedule, rank, out, &own);
+    for (int i = 0; i < cell->parcels && !rc; i++) {
+        const parcel_t *parcel = &cell->parcel[i];
+        const int to = trv_torus_displace(&schedule->torus, rank, parcel->displacement, 1);
+        const int from = trv_torus_displace(&schedule->torus, rank, parcel->displacement, -1);
+        trv_part_t *send = trv_step_send(out, to, parcel->port, 1);
+        trv_part_t *receive = trv_step_receive(out, from, parcel->port, 1);
+        if (!send || !receive)
+            return TRV_ERR_MEMORY;
+        receive->reg = whole ? parcel->displacement : scatters ? ARRIVALS + i : 0;
+        send->blocks = receive->blocks = own;
+        if (!whole)
+            rc = direct_blocks(schedule, scatters ? to : from, out, scatters ? &send->blocks : &receive->blocks);
+    }
+    if (rc || cell->parcels == 0 || !(scatters || (whole && ends)))
+        return rc;
+    if (whole)
+        return direct_sum(schedule, rank, out);
+    return trv_step_combine(out, 0, 1 + cell->parcels, NULL, 0, &own);
+}
+
+int trv_direct_exchange_create(trv_schedule_t *schedule, int streams, const trv_tree_edge_t *edge)
+{
+    const int rc = trv_exchange_create(schedule, streams, edge);
+    const bool whole = schedule->collective == TRV_ALLREDUCE;
+    const tables_t *tables = schedule->tables;
+    schedule->step = direct_step;
+    schedule->registers = whole ? schedule->torus.ranks : 1;
+    for (int c = 0; tables && c < tables->cells && schedule->collective == TRV_REDUCE_SCATTER; c++)
+        if (tables->cell[c].parcels >= schedule->registers)
+            schedule->registers = 1 + tables->cell[c].parcels;
+    schedule->owned = !whole;
+    return rc || !whole ? rc : trv_torus_init(&schedule->space, 1, &(int){1});
+}
+
+/* ---- Creation ---------------------------------------------------------------------------------------------------- */
+
 int trv_exchange_create(trv_schedule_t *schedule, int streams, const trv_tree_edge_t *edge)
 {
     const int ranks = schedule->torus.ranks;
@@ -139,6 +200,5 @@ int trv_exchange_create(trv_schedule_t *schedule, int streams, const trv_tree_ed
     for (int s = 0; s < streams && !rc; s++)
         for (int unit = 1; unit < ranks && !rc; unit++)
             rc = add_unit(&tables->cell[s * steps], &schedule->torus, edge + (size_t)s * (size_t)ranks, unit);
-    schedule->messages_per_port = rc ? 1 : messages_per_port(tables);
     return rc;
 }

@@ -12,4 +12,9 @@
  * its rings, also where they are lines. */
 int trv_exchange_create(trv_schedule_t *schedule, int streams, const trv_tree_edge_t *edge);
 
+/* Completes an allgather, reduce-scatter or AllReduce in which every rank sends to all others directly, in the same
+ * way: edge[stream * ranks + rank] of all ranks but 0 begin at 0. In an AllReduce all ranks hold the vectors of all
+ * ranks, and add them in the order of the ranks in the last step. */
+int trv_direct_exchange_create(trv_schedule_t *schedule, int streams, const trv_tree_edge_t *edge);
+
 #endif

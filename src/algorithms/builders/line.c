@@ -51,36 +51,6 @@ int trv_line_receivers(const trv_thirds_t *thirds, int position, int i, int rece
     return count;
 }
 
-static int count_receivers(const trv_thirds_t *thirds, int position, int first, int last)
-{
-    int count = 0, receiver[2];
-    for (int i = first; i <= last; i++)
-        count += trv_line_receivers(thirds, position, i, receiver);
-    return count;
-}
-
-/* Tries both sizes that intervals of a level can have (they differ by at most one), and of each interval the first and
- * the last position, which send the most messages. */
-int trv_line_messages_per_port(int size)
-{
-    int max = 1;
-    for (int smallest = size, largest = size; largest > 1; smallest /= 3, largest = (largest + 2) / 3)
-        for (int whole = smallest; whole <= largest; whole++) {
-            trv_thirds_t thirds;
-            interval_divide((trv_interval_t){0, whole}, thirds.interval);
-            for (thirds.own = 0; thirds.own < 3; thirds.own++)
-                for (int end = 0; end < 2 && thirds.interval[thirds.own].size > 0; end++) {
-                    const trv_interval_t *own = &thirds.interval[thirds.own];
-                    const int position = own->first + (end ? own->size - 1 : 0);
-                    const int left = count_receivers(&thirds, position, 0, thirds.own - 1);
-                    const int right = count_receivers(&thirds, position, thirds.own + 1, 2);
-                    max = left > max ? left : max;
-                    max = right > max ? right : max;
-                }
-        }
-    return max;
-}
-
 /* ---- Costs ------------------------------------------------------------------------------------------------------- */
 
 /* A traversal of the intervals, from the whole line down to single positions. */

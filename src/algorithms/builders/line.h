@@ -38,9 +38,6 @@ int trv_line_receivers(const trv_thirds_t *thirds, int position, int i, int rece
 
 #define TRV_LINE_PARTNERS_MAX 4 /* receivers of one position in a level */
 
-/* The maximum number of messages that leave a position in one direction in one level. */
-int trv_line_messages_per_port(int size);
-
 /* The cost of a level: the hops of its longest message, the maximum load of a link, the size of its largest message and
  * the number of messages. The unit of sizes is a vector where positions exchange vectors (line_l.c) and, with `blocks`,
  * a block of 1/size of the vector where they scatter them (line_b.c). The array has trv_log_ceil(3, size) levels. */
@@ -53,9 +50,8 @@ int trv_line_costs(int size, bool blocks, trv_line_cost_t *cost);
 /* line_b.c: the pattern of the reduce-scatter; level 0 has the smallest intervals. NULL when out of memory. */
 trv_pattern_t *trv_line_pattern(int size);
 
-/* folded.c: the pattern of a ring folded onto a line; takes ownership of `ring`. Two messages may leave a position in
- * one direction. NULL when out of memory or if `ring` is NULL. */
-#define TRV_FOLDED_MESSAGES_PER_PORT 2
+/* folded.c: the pattern of a ring folded onto a line; takes ownership of `ring`. NULL when out of memory or if `ring`
+ * is NULL. */
 trv_pattern_t *trv_folded_pattern(trv_pattern_t *ring);
 
 /* line_l.c: exchanges of whole vectors along all dimensions of the lattice together. With more than one dimension all

@@ -492,8 +492,6 @@ static void schedule_add_stream(trv_schedule_t *schedule, const tables_t *tables
     if (stage) {
         steps += stage->steps;
         schedule->registers = stage->registers > schedule->registers ? stage->registers : schedule->registers;
-        if (stage->messages_per_port > schedule->messages_per_port)
-            schedule->messages_per_port = stage->messages_per_port;
     }
     schedule->steps = steps > schedule->steps ? steps : schedule->steps;
 }
@@ -526,7 +524,7 @@ int trv_scatter_create(trv_schedule_t *schedule, const trv_scatter_options_t *op
     tables->visit = options->visit;
     tables->ties_split = options->ties_split;
     tables->ties_mirrored = options->ties_mirrored;
-    tables->share_port = schedule->messages_per_port > 1;
+    tables->share_port = options->share_port;
     tables->active = trv_torus_active(&schedule->torus, tables->dimension);
     tables->own = options->own ? options->own : tables->active;
     tables->streams = options->streams ? options->streams * tables->active : tables->active;

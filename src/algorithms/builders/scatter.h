@@ -62,7 +62,8 @@ typedef struct trv_scatter_options {
     bool ties_split;
     /* mirrored streams travel against the others if both ways are equally long */
     bool ties_mirrored;
-    int ports; /* maximum number of streams (name.h); 0: there is none */
+    int ports;       /* maximum number of streams (name.h); 0: there is none */
+    bool share_port; /* two messages of a rank may leave through one port; they then use different interfaces */
     /* creates a dimension's pattern; returns NULL when out of memory */
     trv_pattern_t *(*pattern)(int size, trv_collective_t collective);
     /* if `pattern` is NULL: the patterns of the dimensions larger than 1; owned by the schedule */

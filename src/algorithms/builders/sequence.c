@@ -72,8 +72,6 @@ static int sequence_step(const trv_schedule_t *schedule, int rank, int stream, i
     return rc;
 }
 
-static int larger(int a, int b) { return a > b ? a : b; }
-
 int trv_sequence_create(trv_schedule_t *schedule, trv_schedule_t *first, trv_schedule_t *second, bool main_first)
 {
     trv_schedule_t *const main = main_first ? first : second;
@@ -90,9 +88,8 @@ int trv_sequence_create(trv_schedule_t *schedule, trv_schedule_t *first, trv_sch
     schedule->position = sequence_position;
     schedule->streams = main->streams;
     schedule->steps = trv_schedule_steps(first) + trv_schedule_steps(second);
-    schedule->registers = larger(first->registers, second->registers);
+    schedule->registers = first->registers > second->registers ? first->registers : second->registers;
     schedule->mirrored_from = main->mirrored_from;
-    schedule->messages_per_port = larger(first->messages_per_port, second->messages_per_port);
     schedule->exactness = main->exactness;
     schedule->owned = false;
     trv_torus_init(&schedule->space, 1, &(int){(int)trv_schedule_units(main)});

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "schedule/per_port.h"
 
 typedef struct tree {
     trv_tree_edge_t *edge;
@@ -22,6 +23,8 @@ typedef struct tables {
     int depth; /* steps of one chunk */
     tree_t tree[];
 } tables_t;
+
+static int larger(int a, int b) { return a > b ? a : b; }
 
 /* ---- Creation ---------------------------------------------------------------------------------------------------- */
 
@@ -106,24 +109,35 @@ static int tree_create(tree_t *tree, const trv_tree_edge_t *edge, const tables_t
     return rc || !blocks ? rc : list_below(tree, tables->ranks);
 }
 
-/* The maximum number of messages that a rank sends by one port in a step. With several chunks every edge may be in use
- * in one step. */
+/* The maximum number of messages that leave a rank by one port in a step, or arrive at it by one. With several chunks
+ * every edge may be in use in one step. */
 static int messages_per_port(const trv_schedule_t *schedule, const tree_t *tree)
 {
     const tables_t *tables = schedule->tables;
     const bool up = schedule->collective == TRV_REDUCE || schedule->collective == TRV_GATHER;
+    const bool both = schedule->collective == TRV_ALLREDUCE;
     int most = 1;
-    for (int rank = 0; rank < tables->ranks && !up; rank++) {
-        int used[TRV_PORTS_MAX] = {0}, step = -1;
-        if (schedule->collective == TRV_ALLREDUCE && tables->chunks > 1 && tree->edge[rank].parent >= 0)
-            used[tree->edge[rank].port ^ 1] = 1;
-        for (int i = tree->first[rank]; i < tree->first[rank + 1]; i++) {
-            const trv_tree_edge_t *edge = &tree->edge[tree->child[i]];
+    for (int rank = 0; rank < tables->ranks; rank++) {
+        trv_port_load_t load = {{0}, 0};
+        const trv_tree_edge_t *own = &tree->edge[rank];
+        const trv_message_t upwards = {.peer = own->parent, .port = own->port ^ 1};
+        const trv_message_t downwards = {.peer = rank, .port = own->port};
+        if (both && tables->chunks > 1 && own->parent >= 0) {
+            trv_port_load_add(&load, &schedule->torus, false, rank, &upwards, true);
+            trv_port_load_add(&load, &schedule->torus, false, own->parent, &downwards, false);
+        }
+        for (int i = tree->first[rank], step = -1; i < tree->first[rank + 1]; i++) {
+            const int child = tree->child[i];
+            const trv_tree_edge_t *edge = &tree->edge[child];
+            const trv_message_t down = {.peer = child, .port = edge->port},
+                                above = {.peer = rank, .port = edge->port ^ 1};
             if (tables->chunks == 1 && edge->step != step)
-                memset(used, 0, sizeof used);
+                load = (trv_port_load_t){{0}, 0};
             step = edge->step;
-            if (++used[edge->port] > most)
-                most = used[edge->port];
+            if (!up)
+                most = larger(most, trv_port_load_add(&load, &schedule->torus, false, rank, &down, true));
+            if (up || both)
+                most = larger(most, trv_port_load_add(&load, &schedule->torus, false, child, &above, false));
         }
     }
     return most;
@@ -301,8 +315,9 @@ int trv_spanning_create(trv_schedule_t *schedule, int streams, const trv_tree_ed
             const int own = tables->tree[t].first[r + 1] - tables->tree[t].first[r];
             children = own > children ? own : children;
         }
-        const int load = rc ? 1 : messages_per_port(schedule, &tables->tree[t]);
-        schedule->messages_per_port = load > schedule->messages_per_port ? load : schedule->messages_per_port;
+        schedule->messages_per_port = rc ? 0
+                                         : larger(schedule->messages_per_port,
+                                                  messages_per_port(schedule, &tables->tree[t]));
     }
     schedule->streams = streams;
     schedule->registers = schedule->collective == TRV_REDUCE || schedule->collective == TRV_ALLREDUCE ? 1 + children

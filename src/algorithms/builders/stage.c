@@ -43,7 +43,6 @@ int trv_stage_create(trv_schedule_t *schedule, trv_stage_t *stage)
     schedule->step = whole_step;
     schedule->steps = stage->steps;
     schedule->registers = stage->registers;
-    schedule->messages_per_port = stage->messages_per_port;
     schedule->streams = active ? active : 1;
     return TRV_OK;
 }
@@ -90,7 +89,6 @@ trv_stage_t *trv_stages_in_turn(int stages, trv_stage_t **stage)
         turns->stage[i] = stage[i];
         turns->base.steps += stage[i]->steps;
         turns->base.registers = larger(turns->base.registers, stage[i]->registers);
-        turns->base.messages_per_port = larger(turns->base.messages_per_port, stage[i]->messages_per_port);
     }
     if (complete)
         return &turns->base;

@@ -20,7 +20,7 @@ trv_stage_lattice_t trv_stage_lattice_whole(const trv_torus_t *torus);
 
 typedef struct trv_stage trv_stage_t;
 struct trv_stage {
-    int steps, registers, messages_per_port;
+    int steps, registers;
     /* Writes the sends, receives and combines of `rank` in step `step` of the stage, on `blocks` of every register;
      * `out` is empty before. */
     int (*step)(const trv_stage_t *stage, const trv_schedule_t *schedule, int rank, int stream, int step,

@@ -93,8 +93,8 @@ trv_window_steps_t *trv_window_steps_grow(int size, const trv_growth_t *growth);
 
 /* The stage in which every stream executes the window steps of all dimensions of the lattice. If the windows of all
  * dimensions are `whole`, stream i works on dimension (i + t) mod D in step t, and completed dimensions are skipped;
- * otherwise it completes dimension i before it continues with i + 1. `messages_per_port` is that of the schedule. NULL
- * when out of memory. */
-trv_stage_t *trv_windows_stage(const trv_stage_lattice_t *lattice, trv_window_maker_t *maker, int messages_per_port);
+ * otherwise it completes dimension i before it continues with i + 1. `share_port`: two messages of a rank may leave
+ * through one port. NULL when out of memory. */
+trv_stage_t *trv_windows_stage(const trv_stage_lattice_t *lattice, trv_window_maker_t *maker, bool share_port);
 
 #endif

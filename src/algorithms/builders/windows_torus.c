@@ -15,6 +15,7 @@ typedef struct windows {
     trv_stage_lattice_t lattice;
     int levels[TRV_DIMS_MAX];
     trv_visit_t visit;
+    bool share_port;
     trv_window_steps_t *steps[TRV_DIMS_MAX]; /* the window steps of dimension[i]; equal sizes share them */
 } windows_t;
 
@@ -65,7 +66,7 @@ static int windows_step(const trv_stage_t *stage, const trv_schedule_t *schedule
     if (rc)
         return rc;
     out->dimension = lattice->dimension[turn.index];
-    rc = add_messages(out, schedule, rank, lattice->stride[turn.index], window, stage->messages_per_port > 1, blocks);
+    rc = add_messages(out, schedule, rank, lattice->stride[turn.index], window, windows->share_port, blocks);
     for (int c = 0; c < window->combines && !rc; c++) {
         const trv_window_combine_t *combine = &window->combine[c];
         rc = trv_step_combine(out, combine->dst, combine->sources, combine->source, 0, blocks);
@@ -89,7 +90,7 @@ static bool make_steps(windows_t *windows, trv_window_maker_t *maker)
     return true;
 }
 
-trv_stage_t *trv_windows_stage(const trv_stage_lattice_t *lattice, trv_window_maker_t *maker, int messages_per_port)
+trv_stage_t *trv_windows_stage(const trv_stage_lattice_t *lattice, trv_window_maker_t *maker, bool share_port)
 {
     windows_t *windows = calloc(1, sizeof *windows);
     if (!windows) {
@@ -97,10 +98,8 @@ trv_stage_t *trv_windows_stage(const trv_stage_lattice_t *lattice, trv_window_ma
         return NULL;
     }
     windows->lattice = *lattice;
-    windows->base = (trv_stage_t){.registers = 1,
-                                  .messages_per_port = messages_per_port,
-                                  .step = windows_step,
-                                  .destroy = windows_destroy};
+    windows->share_port = share_port;
+    windows->base = (trv_stage_t){.registers = 1, .step = windows_step, .destroy = windows_destroy};
     if (!make_steps(windows, maker)) {
         windows_destroy(&windows->base); /* accepts NULL for window steps that were not created */
         return NULL;

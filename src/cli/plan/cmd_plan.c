@@ -33,8 +33,7 @@ enum {
     OPTION_LIMIT,
     OPTION_CONSISTENT,
     OPTION_IDEMPOTENT,
-    OPTION_MEMORY,
-    OPTION_MESSAGES
+    OPTION_MEMORY
 };
 
 static const cli_option_t option[] =
@@ -76,11 +75,9 @@ static const cli_option_t option[] =
      {"consistent", OPTION_CONSISTENT, NULL, "identical bits on all ranks for floating point", NULL},
      {"idempotent", OPTION_IDEMPOTENT, NULL, "contributions may count twice, as for max, min, and, or", NULL},
      {"memory", OPTION_MEMORY, "BYTES", "maximum scratch memory per rank", NULL},
-     {"messages-per-port", OPTION_MESSAGES, "N",
-      "maximum number of messages of a stream that leave a rank by one port in a step", NULL},
      CLI_OPTIONS_END};
 
-#define PLANNER_READS "TORUS MORE collective root consistent idempotent memory messages-per-port format output"
+#define PLANNER_READS "TORUS MORE collective root consistent idempotent memory format output"
 #define SHOWN_READS   "bytes rank stream limit format output MORE"
 
 static const cli_mode_t mode[] = {
@@ -90,8 +87,7 @@ static const cli_mode_t mode[] = {
     {"why", "--why explains the plan for one size on a torus", PLANNER_READS " bytes limit also",
      "8x8 --why --bytes=1K"},
     {"schedule", CLI_FILE_ABOUT, SHOWN_READS " unchecked", "--schedule=nine.json"},
-    {NULL, NULL, SHOWN_READS " TORUS algorithm collective root also consistent idempotent memory messages-per-port",
-     "9"},
+    {NULL, NULL, SHOWN_READS " TORUS algorithm collective root also consistent idempotent memory", "9"},
 };
 
 const cli_command_t cli_plan_command = {
@@ -389,8 +385,7 @@ static const char *check_values(const options_t *options)
     if (!options->selection.single)
         return "more than one algorithm is given; give one, for example --algorithm=trivance-b";
     if (options->constrained && !options->selection.choice[0].planned)
-        return "--consistent, --idempotent, --memory and --messages-per-port constrain the planner; leave them out for "
-               "a named algorithm";
+        return "--consistent, --idempotent and --memory constrain the planner; leave them out for a named algorithm";
     if (options->also_list && !options->selection.choice[0].planned)
         return "--also names candidates of the planner; leave it out for a named algorithm";
     return NULL;
@@ -414,8 +409,7 @@ static int read_constraint(options_t *options, int key)
     switch (key) {
     case OPTION_CONSISTENT: constraints->consistent = true; return TRV_OK;
     case OPTION_IDEMPOTENT: constraints->idempotent = true; return TRV_OK;
-    case OPTION_MEMORY: return read_memory(optarg, &constraints->memory_bytes);
-    default: return trv_parse_int(optarg, "--messages-per-port", 1, 1 << 20, &constraints->messages_per_port);
+    default: return read_memory(optarg, &constraints->memory_bytes);
     }
 }
 

@@ -39,10 +39,11 @@ static void row_add(cli_explanation_t *analysis, const trv_planner_choice_t *cho
     for (int i = 0; i < analysis->rows; i++)
         if (strcmp(analysis->row[i].choice.algorithm, choice->algorithm) == 0)
             return;
+    const bool excess = cli_excess_of(&analysis->excess, choice->algorithm) > 0;
     int at = analysis->rows++;
-    for (; at > 0 && analysis->row[at - 1].choice.time_ns > choice->time_ns; at--)
+    for (; at > excess && analysis->row[at - 1].choice.time_ns > choice->time_ns; at--) /* the plan remains the first */
         analysis->row[at] = analysis->row[at - 1];
-    analysis->row[at] = (cli_explained_t){.choice = *choice};
+    analysis->row[at] = (cli_explained_t){.choice = *choice, .excess = excess};
 }
 
 /* Whether a row has the same times, so that it is the same schedule under another name, or its mirror image. */
@@ -164,7 +165,7 @@ static void format_value(int parameter, double value, char text[TRV_TIME_TEXT_MA
 
 static bool row_is_as_fast(const cli_explanation_t *analysis, const cli_explained_t *row)
 {
-    return row->choice.time_ns <= analysis->row[0].choice.time_ns * (1 + 1e-9);
+    return !row->excess && row->choice.time_ns <= analysis->row[0].choice.time_ns * (1 + 1e-9);
 }
 
 static void row_print_wins(const cli_explanation_t *analysis, const cli_explained_t *row, FILE *out)
@@ -199,7 +200,8 @@ static void print_never_winning(const cli_explanation_t *analysis, FILE *out)
 {
     int printed = 0;
     for (int i = 1; i < analysis->rows; i++)
-        if (row_never_wins(&analysis->row[i]) && !row_is_as_fast(analysis, &analysis->row[i]))
+        if (!analysis->row[i].excess && row_never_wins(&analysis->row[i]) &&
+            !row_is_as_fast(analysis, &analysis->row[i]))
             fprintf(out, "%s%s",
                     printed++ ? ", " : "would win on none of these networks: ", analysis->row[i].choice.algorithm);
     if (printed)
@@ -260,6 +262,8 @@ static int print_text(const cli_explanation_t *analysis, FILE *out)
     const trv_planner_choice_t *best = &analysis->row[0].choice;
     const trv_time_unit_t *unit = trv_time_unit(best->time_ns);
     char text[TRV_TIME_TEXT_MAX];
+    char name[CLI_MARKED_MAX];
+    cli_excess_t excess = analysis->excess;
     bool approximate = false;
     cli_table_t table;
     cli_plan_query_header(analysis->query, out);
@@ -268,7 +272,7 @@ static int print_text(const cli_explanation_t *analysis, FILE *out)
                     out == stdout && cli_stdout_is_terminal());
     for (int i = 0; i < analysis->rows; i++) {
         const trv_planner_choice_t *choice = &analysis->row[i].choice;
-        cli_cell_text(&table, choice->algorithm);
+        cli_cell_text(&table, cli_excess_mark(&excess, choice->algorithm, choice->algorithm, name));
         cli_cell_int(&table, choice->steps);
         add_total_time(&table, choice, unit);
         approximate = approximate || choice->approximate;
@@ -276,11 +280,12 @@ static int print_text(const cli_explanation_t *analysis, FILE *out)
         add_time(&table, choice->hops_ns, unit);
         add_time(&table, choice->transmission_ns, unit);
         const double ratio = choice->time_ns / best->time_ns;
-        trv_snprintf(text, sizeof text, ratio < 2 ? "+%.1f %%" : "%.1fx", ratio < 2 ? 100 * (ratio - 1) : ratio);
+        trv_snprintf(text, sizeof text, ratio < 2 ? "%+.1f %%" : "%.1fx", ratio < 2 ? 100 * (ratio - 1) : ratio);
         cli_cell_text(&table, i == 0 ? "chosen" : row_is_as_fast(analysis, &analysis->row[i]) ? "as fast" : text);
         cli_row_end(&table);
     }
     int rc = cli_table_end(&table);
+    cli_excess_explain(&excess, out);
     if (approximate)
         fprintf(out, "~: %s\n", CLI_APPROXIMATE);
     if (analysis->rows > 1)
@@ -394,8 +399,6 @@ void cli_plan_query_header(const cli_plan_query_t *query, FILE *out)
     if (constraints->memory_bytes)
         add_limit(limits, sizeof limits, "at most %s of scratch memory",
                   trv_format_bytes(constraints->memory_bytes, bytes));
-    if (constraints->messages_per_port)
-        add_limit(limits, sizeof limits, "at most %d messages per port and step", constraints->messages_per_port);
     fprintf(out, "%s%s\n", limits, limits[0] ? "\n" : "");
 }
 
@@ -406,6 +409,9 @@ int cli_plan_explain(const cli_plan_query_t *query)
     if (!analysis)
         return trv_fail_memory();
     analysis->query = query;
+    analysis->excess = (cli_excess_t){.network = cli_network_on(&query->torus, &query->network.options),
+                                      .collective = query->collective,
+                                      .root = query->root};
     cli_progress_t progress;
     const trv_span_t all = cli_progress_begin(&progress, "planning", 1);
     analysis->span = trv_span(all, 0, 0.2);

@@ -8,6 +8,7 @@
 
 #include "base/span.h"
 #include "cli/plan/query.h"
+#include "cli/shared/excess.h"
 #include "cli/shared/select.h"
 
 #define CLI_EXPLAINED_PLANS 7 /* plans that are shown, no two of them equal; and the families */
@@ -23,6 +24,7 @@ typedef enum cli_side { CLI_NEVER, CLI_BELOW, CLI_ABOVE, CLI_AROUND } cli_side_t
 
 typedef struct cli_explained {
     trv_planner_choice_t choice;
+    bool excess; /* it has more messages per port than the network allows */
     struct {
         cli_side_t side;
         int offset;   /* the first of CLI_VALUES values in either direction at which it is selected; negative: below */
@@ -36,6 +38,7 @@ typedef struct cli_explanation {
     trv_planner_t *planner;
     trv_span_t span;   /* the part of the progress bar for the current work */
     trv_limit_t limit; /* with --limit */
+    cli_excess_t excess;
     int rows;
     cli_explained_t row[CLI_EXPLAINED_MAX];
 } cli_explanation_t;

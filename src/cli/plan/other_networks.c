@@ -212,7 +212,8 @@ int cli_explain_other_networks(cli_explanation_t *analysis)
     search->analysis = analysis;
     search->screened = trv_timing_is_nonuniform(&analysis->query->torus, &analysis->query->network.options);
     for (int i = analysis->rows; i-- > 0;)
-        add_rival(search, analysis->row[i].choice.algorithm);
+        if (!analysis->row[i].excess)
+            add_rival(search, analysis->row[i].choice.algorithm);
     int rc = find_wins(search);
     free(search);
     return rc;

@@ -32,7 +32,7 @@ void cli_limit_print(const trv_limit_t *limit, const char *what, double time_ns,
                 trv_format_time(limit->startup_ns, unit, text[1]), trv_format_time(limit->sets_ns, unit, text[2]),
                 trv_format_time(limit->links_ns, unit, text[3]), what, ratio_of(time_ns, limit->time_ns));
     trv_fprintf(out,
-                "reference, not a bound: %s (start-up if each port sends one message per step %s + transmission %s): "
+                "reference, not a bound: %s (all steps and the longest route %s + transmission %s): "
                 "%.3f times as long\n",
                 trv_format_time(limit->reference_ns, unit, text[0]), trv_format_time(limit->steps_ns, unit, text[4]),
                 trv_format_time(limit->reference_ns - limit->steps_ns, unit, text[5]),

@@ -11,6 +11,7 @@
 #include "cli/simulate/simulate.h"
 #include "base/error.h"
 #include "base/text/parse.h"
+#include "cli/shared/excess.h"
 #include "cli/shared/tool.h"
 
 #define TITLE_SIZE (TRV_BYTES_TEXT_MAX + 16)
@@ -19,8 +20,8 @@
 typedef struct position {
     double time_ns;
     int line;
-    const char *label;
-    bool covers;
+    const char *label, *algorithm;
+    bool covers, planned;
 } position_t;
 
 /* The lines of a group that have a time at one size, the fastest first. */
@@ -50,7 +51,8 @@ static int ranking_init(ranking_t *ranking, const cli_group_t *group, int size)
         const cli_point_t *point = &group->point[line * group->sizes + size];
         if (!point->row.code)
             ranking->position[ranking->positions++] = (position_t){point->row.time_ns, line, point->choice->label,
-                                                                   point->row.covers};
+                                                                   point->row.algorithm, point->row.covers,
+                                                                   point->choice->planned};
     }
     qsort(ranking->position, (size_t)ranking->positions, sizeof *ranking->position, ranking_compare);
     const cli_point_t *any = &group->point[size];
@@ -62,7 +64,7 @@ static int ranking_init(ranking_t *ranking, const cli_group_t *group, int size)
 }
 
 /* "4.498 2.04": the time in the unit of the column's title, and as a multiple of the lower bound. */
-static void ranking_cell(const ranking_t *ranking, int index, cli_table_t *table)
+static void ranking_cell(const ranking_t *ranking, int index, cli_excess_t *excess, cli_table_t *table)
 {
     char time[TRV_TIME_TEXT_MAX], text[TRV_TIME_TEXT_MAX + RATIO_MAX];
     if (index >= ranking->positions) {
@@ -77,12 +79,13 @@ static void ranking_cell(const ranking_t *ranking, int index, cli_table_t *table
     if (unit && strcmp(unit + 1, ranking->unit->name) == 0) /* omit the unit that the title has */
         *unit = '\0';
     trv_snprintf(text, sizeof text, "%s %5.*f", time, ratio < 100 ? 2 : 1, ratio);
-    char label[TRV_ALGORITHM_NAME_MAX + 2];
-    cli_cell_text(table, cli_covers_label(position->label, position->covers, label));
+    char covers[TRV_ALGORITHM_NAME_MAX + 2], label[CLI_MARKED_MAX];
+    const char *shown = cli_covers_label(position->label, position->covers, covers);
+    cli_cell_text(table, position->planned ? shown : cli_excess_mark(excess, shown, position->algorithm, label));
     cli_cell_text(table, text);
 }
 
-static int ranking_print(const cli_group_t *group, const ranking_t *ranking)
+static int ranking_print(const cli_group_t *group, const ranking_t *ranking, cli_excess_t *excess)
 {
     cli_column_t column[2 * CLI_RANKING_SIZES_MAX];
     char title[CLI_RANKING_SIZES_MAX][2][TITLE_SIZE], bytes[TRV_BYTES_TEXT_MAX];
@@ -98,7 +101,7 @@ static int ranking_print(const cli_group_t *group, const ranking_t *ranking)
     cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, 2 * group->sizes, cli_stdout_is_terminal());
     for (int position = 0; position < positions; position++) {
         for (int size = 0; size < group->sizes; size++)
-            ranking_cell(&ranking[size], position, &table);
+            ranking_cell(&ranking[size], position, excess, &table);
         cli_row_end(&table);
     }
     return cli_table_end(&table);
@@ -107,13 +110,17 @@ static int ranking_print(const cli_group_t *group, const ranking_t *ranking)
 int cli_simulate_ranking(const cli_group_t *group)
 {
     ranking_t ranking[CLI_RANKING_SIZES_MAX] = {{0}};
+    cli_excess_t excess = {.network = cli_network_on(&group->torus, &group->options),
+                           .collective = group->collective,
+                           .root = group->root};
     int rc = TRV_OK;
     for (int size = 0; size < group->sizes && !rc; size++)
         rc = ranking_init(&ranking[size], group, size);
     if (!rc)
-        rc = ranking_print(group, ranking);
+        rc = ranking_print(group, ranking, &excess);
     if (!rc)
         puts("ratio: to the lower bound on the time of any schedule");
+    cli_excess_explain(&excess, stdout);
     for (int size = 0; size < group->sizes; size++)
         free(ranking[size].position);
     return rc;

@@ -344,7 +344,7 @@ static int add_cost(const cli_group_t *group, const trv_schedule_t *schedule, ui
 {
     const trv_simulate_options_t *options = &group->options;
     const trv_network_t on = cli_network_on(&group->torus, options);
-    const trv_hockney_t network = {options->bandwidth_bps, options->alpha_ns, cli_hop_ns(options)};
+    const trv_hockney_t network = {options->bandwidth_bps, options->alpha_ns, cli_hop_ns(options), 0};
     trv_cost_t cost;
     int rc = trv_cost_sizes(schedule, &on, &network, &bytes, 1, (trv_span_t){0}, &cost, &detail->cost_ns);
     trv_cost_clear(&cost);

@@ -9,6 +9,7 @@
 
 #include "base/number.h"
 #include "cli/shared/choose.h"
+#include "cli/shared/excess.h"
 #include "cli/shared/tool.h"
 #include "base/text/parse.h"
 #include "formats/names.h"
@@ -42,14 +43,25 @@ static bool runs(const cli_group_t *group, int line)
 
 typedef void cell_t(const cli_group_t *group, int line, int size, char text[CELL_MAX]);
 
-/* `margin` characters remain free behind every title, for the marks of the cells. Lines that cannot run are
- * omitted. */
-static int print_table(const cli_simulate_t *job, const cli_group_t *group, const char *corner, int margin,
-                       cell_t *cell)
+/* The label of a line, marked if its algorithm, or the first of its members, has too many messages per port. */
+static const char *marked_label(const cli_group_t *group, int line, cli_excess_t *excess, char label[CLI_MARKED_MAX])
 {
+    for (int size = 0; size < group->sizes; size++) {
+        const trv_compare_row_t *row = &point_at(group, line, size)->row;
+        if (!row->code && !point_at(group, line, size)->choice->planned && cli_excess_of(excess, row->algorithm))
+            return cli_excess_mark(excess, label_of(group, line), row->algorithm, label);
+    }
+    return label_of(group, line);
+}
+
+/* `margin` characters remain free behind every title, for the marks of the cells. Lines that cannot run are
+ * omitted. `excess`: labels are marked; NULL: they are not. */
+static int print_table(const cli_simulate_t *job, const cli_group_t *group, const char *corner, int margin,
+                       cell_t *cell, cli_excess_t *excess)
+{
+    char marked[CLI_MARKED_MAX], label[CLI_MARKED_MAX + 2];
     cli_column_t column[CLI_SIMULATE_SIZES_MAX + 1] = {{NULL, corner, false, 0}};
     char title[CLI_SIMULATE_SIZES_MAX][TRV_BYTES_TEXT_MAX + 8], bytes[TRV_BYTES_TEXT_MAX], text[CELL_MAX];
-    char label[TRV_ALGORITHM_NAME_MAX + 2];
     cli_table_t table;
     for (int size = 0; size < group->sizes; size++) {
         snprintf(title[size], sizeof title[size], "%s%*s",
@@ -60,7 +72,8 @@ static int print_table(const cli_simulate_t *job, const cli_group_t *group, cons
     for (int line = 0; line < group->lines; line++) {
         if (!runs(group, line))
             continue;
-        cli_cell_text(&table, cli_covers_label(label_of(group, line), cli_group_covers(group, line), label));
+        const char *shown = excess ? marked_label(group, line, excess, marked) : label_of(group, line);
+        cli_cell_text(&table, cli_covers_label(shown, cli_group_covers(group, line), label));
         for (int size = 0; size < group->sizes; size++) {
             snprintf(text, sizeof text, "-%*s", margin, "");
             if (!point_at(group, line, size)->row.code)
@@ -136,13 +149,17 @@ static void print_orders(const cli_group_t *group)
 static int print_times(const cli_simulate_t *job, const cli_group_t *group)
 {
     bool families = false;
-    int rc = print_table(job, group, "time", job->goal ? 0 : 2, time_cell);
+    cli_excess_t excess = {.network = cli_network_on(&group->torus, &group->options),
+                           .collective = group->collective,
+                           .root = group->root};
+    int rc = print_table(job, group, "time", job->goal ? 0 : 2, time_cell, job->goal ? NULL : &excess);
     for (int line = 0; line < group->lines; line++)
         families |= runs(group, line) && point_at(group, line, 0)->choice->members > 1;
     if (group->lines > 1)
         printf("%s%s", cli_stdout_is_terminal() ? "bold: fastest" : "* fastest", families ? "; " : "\n");
     if (families)
         puts(CLI_MEMBER_LETTERS);
+    cli_excess_explain(&excess, stdout);
     return rc;
 }
 
@@ -187,13 +204,13 @@ static int print_relative(const cli_simulate_t *job, const cli_group_t *group)
     if (!known || group->lines < 2)
         return TRV_OK;
     puts("\nTime divided by Trivance's time; below 1x: faster than Trivance");
-    return print_table(job, group, "", 0, relative_cell);
+    return print_table(job, group, "", 0, relative_cell, NULL);
 }
 
 static int print_costs(const cli_simulate_t *job, const cli_group_t *group)
 {
     puts("\nTime by the cost model (`trivance cost`), and the ratio of the simulated time to it");
-    return print_table(job, group, "", 0, cost_cell);
+    return print_table(job, group, "", 0, cost_cell, NULL);
 }
 
 /* Prints the lower bound for each size, and the ratio of the fastest time to it. */
