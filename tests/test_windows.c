@@ -122,7 +122,7 @@ static price_t price_of(const trv_window_steps_t *windows)
 
 static trv_window_steps_t *checked_windows(trv_window_maker_t *maker, int size)
 {
-    trv_window_steps_t *windows = maker(size);
+    trv_window_steps_t *windows = maker(size, 1);
     assert_non_null(windows);
     assert_int_equal(windows->size, size);
     assert_exact(windows);
@@ -268,7 +268,7 @@ static void overlap_covers(void **state)
 {
     (void)state;
     for (int size = 2; size <= 2187; size++) {
-        trv_window_steps_t *windows = trv_window_steps_overlap(size);
+        trv_window_steps_t *windows = trv_window_steps_overlap(size, 1);
         assert_non_null(windows);
         assert_int_equal(windows->steps, steps_needed(size));
         assert_true(windows->whole);
@@ -328,7 +328,7 @@ static void paper_growths_need_at_most_two_vectors(void **state)
     trv_growth_t growth[TRV_WINDOW_STEPS_MAX];
     for (int size = 2; size < 1 << 30; size += size < 3000 ? 1 : size / 50) {
         assert_int_equal(trv_window_growths_paper(size, growth), steps_needed(size));
-        trv_window_steps_t *windows = trv_window_steps_grow(size, growth);
+        trv_window_steps_t *windows = trv_window_steps_grow(size, 1, growth);
         assert_non_null(windows);
         assert_exact(windows);
         assert_int_equal(price_of(windows).congestion, size / 2);
@@ -340,7 +340,7 @@ static void rejects_growths_beyond_two_vectors(void **state)
 {
     (void)state;
     const trv_growth_t growth[] = {{1, 1}, {3, 3}, {9, 9}, {23, 19}, {65, 65}}; /* 199 */
-    assert_null(trv_window_steps_grow(199, growth));
+    assert_null(trv_window_steps_grow(199, 1, growth));
     assert_non_null(strstr(trv_last_error(), "199"));
 }
 

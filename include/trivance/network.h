@@ -61,9 +61,9 @@ typedef struct trv_network {
     const trv_slow_link_t *slow_link;
     trv_routes_t routes;
     bool no_forwarding; /* a message crosses one link only */
-    /* the maximum number of messages of one stream that leave a rank by one port in one step, and that arrive at it per
-     * port (trv_schedule_messages_per_port); 0: unlimited. Lower bounds and plans depend on it; a schedule with more is
-     * valid nevertheless */
+    /* the maximum of trv_schedule_messages_per_port: a rank with p ports sends at most p times as many messages of one
+     * stream in one step, and receives as many; 0: unlimited. Lower bounds and plans depend on it; a schedule with more
+     * is valid nevertheless */
     int messages_per_port;
 } trv_network_t;
 #define TRV_NETWORK TRV_SIZED_WITH(trv_network_t, TRV_MEMBER(messages_per_port) = 1)

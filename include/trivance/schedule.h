@@ -216,9 +216,9 @@ TRV_API int trv_schedule_period(const trv_schedule_t *schedule, int dimension);
 TRV_API trv_exactness_t trv_schedule_exactness(const trv_schedule_t *schedule);
 /* Whether all ranks end with bitwise identical results, also for floating point. Proved by the verifier. */
 TRV_API bool trv_schedule_consistent(const trv_schedule_t *schedule);
-/* The maximum number of messages of one stream that leave a rank by one port in one step, or arrive at it per port: all
- * that arrive, divided by the number of the rank's ports, rounded up. Proved by the verifier. Counts all messages, unless the schedule declares
- * the number; TRV_ERR_MEMORY. */
+/* The maximum number of messages of one stream that a rank sends or receives in one step, divided by the number of its
+ * ports (two per dimension), rounded up. Proved by the verifier. Counts all messages, unless the schedule declares the
+ * number; TRV_ERR_MEMORY. */
 TRV_API int trv_schedule_messages_per_port(const trv_schedule_t *schedule);
 /* Whether the stream is mirrored: messages that go half way round travel in direction - (trv_route_begin). */
 TRV_API bool trv_schedule_mirrored(const trv_schedule_t *schedule, int stream);

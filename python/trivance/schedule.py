@@ -309,7 +309,7 @@ class Schedule(L.Handle):
 
     @property
     def messages_per_port(self) -> int:
-        """The maximum number of messages of a stream that leave a rank by one port in a step, or arrive at it per port."""
+        """The maximum number of messages of a stream that a rank sends or receives in a step, per port."""
         return L.check(L.lib.schedule_messages_per_port(self._pointer))
 
     @property

@@ -21,7 +21,7 @@
 static int bruck_l_create(trv_schedule_t *schedule)
 {
     const trv_stage_lattice_t lattice = trv_stage_lattice_whole(&schedule->torus);
-    return trv_stage_create(schedule, trv_windows_stage(&lattice, trv_window_steps_bruck, true));
+    return trv_stage_create(schedule, trv_windows_stage(&lattice, trv_window_steps_bruck, 1, true));
 }
 
 static double bruck_l_congestion(int step) { return 3 * pow(3, step); }
@@ -38,7 +38,7 @@ const trv_algorithm_t trv_bruck_l = {
     .title = "Bruck, latency-optimal",
     .use = "comparison",
     .source = "Bruck and Ho, radix 3 with two ports; Trivance paper, section 2.4",
-    .sizes = "any torus or mesh; 2 messages per port",
+    .sizes = "any torus or mesh",
     .steps_formula = "sum of ceil(log3 a)",
     .bytes_formula = "2m per step; up to 3m on sizes other than 3^s",
     .latency_optimal = true,

@@ -89,7 +89,7 @@ static bool hybrid_lattice(const trv_schedule_t *schedule, const trv_hybrid_t *h
 static trv_stage_t *hybrid_ring_stage(const trv_stage_lattice_t *lattice, trv_hybrid_form_t form)
 {
     return form == TRV_HYBRID_GROUPED ? trv_groups_stage(lattice)
-                                      : trv_windows_stage(lattice, trv_window_steps_trivance, false);
+                                      : trv_windows_stage(lattice, trv_window_steps_trivance, 1, false);
 }
 
 /* Creates the stage of a stream. If there are lines it begins with the stream's own dimension and continues with those

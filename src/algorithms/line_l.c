@@ -229,7 +229,7 @@ const trv_algorithm_t trv_line_l = {
     .title = "Lines, latency-optimal: for meshes and rings with a cut link",
     .use = "meshes and rings with a cut link, short vectors",
     .source = "docs/networks.md; after Juerss, Addanki, Schmid: Trivance",
-    .sizes = "tori and meshes with at least one line; 2 messages per port, more for K > 1",
+    .sizes = "tori and meshes with at least one line; K > 1: several messages per port",
     .parameters = "K",
     .example = "line-l:1",
     .field = {{.kind = TRV_FIELD_NUMBER,

@@ -3,16 +3,15 @@
  * direct algorithm: in an AllReduce all ranks gather all vectors, in a single step if linear:N allows these messages.
  *
  * Ranks are distributed over the ports whose routes are shortest, the farthest first, because their messages travel
- * longest. In a step at most one message leaves by each port and arrives per port; with linear:8 up to 8, which is faster if
- * alpha exceeds the overhead of a message. A block travels the shortest way only once: an all-to-all of long blocks reaches
- * the limit of the links. Rings with an even number of ranks have a mirrored stream, because the rank on the opposite
- * side can be reached both ways.
+ * longest. In a step a rank sends at most one message by each port; with linear:8 up to 8, which is
+ * faster if alpha exceeds the overhead of a message. A block travels the shortest way only once: an all-to-all of long
+ * blocks reaches the limit of the links. Rings with an even number of ranks have a mirrored stream, because the rank on
+ * the opposite side can be reached both ways.
  * Streams: 1, or 2.   Steps: about (n-1) / (2D MESSAGES).   Exact: yes.   Symmetry: translation (all-to-all).
  */
 #include <stdlib.h>
 
 #include "algorithms/builders/exchange.h"
-#include "algorithms/collector.h"
 #include "algorithms/registry.h"
 #include "base/error.h"
 #include "schedule/collective.h"
@@ -21,6 +20,11 @@
 
 #define MESSAGES_MAX 1024 /* per port and step */
 #define PASSES       4    /* over all messages, to choose their ports */
+
+/* The messages between the root and other ranks in a step. */
+typedef struct load {
+    int leaving[TRV_PORTS_MAX], arriving; /* by each port, and in all */
+} load_t;
 
 typedef struct target {
     int rank, hops, port;
@@ -45,23 +49,22 @@ static int port_of(const trv_schedule_t *schedule, int rank, int d, bool mirrore
     return up == 0 ? -1 : trv_port(d, forward ? 1 : -1);
 }
 
-/* Adds `by` to the counts of the message between the root and a rank, whose `port` is the root's: as one that leaves the
- * root, that arrives at it, or, where every rank sends it, both. Returns the larger number per port. */
-static int change_load(const trv_schedule_t *schedule, const target_t *target, int by, trv_port_load_t *load)
+/* Adds `by` to the counts of the message between the root and a rank, whose `port` is the root's: as one that leaves
+ * the root, that arrives at it, or, where every rank sends it, both. Returns the larger number per port. */
+static int change_load(const trv_schedule_t *schedule, const target_t *target, int by, load_t *load)
 {
     const bool up = schedule->collective == TRV_REDUCE || schedule->collective == TRV_GATHER;
     const bool rooted = trv_collective_has_root(schedule->collective);
-    const int ports = trv_rank_ports(&schedule->torus, schedule->root);
     const int leaving = up ? 0 : (load->leaving[target->port] += by);
     if (!up && rooted)
         return leaving;
     load->arriving += by;
-    const int arriving = (load->arriving + ports - 1) / ports;
+    const int arriving = trv_messages_per_port(&schedule->torus, load->arriving);
     return arriving > leaving ? arriving : leaving;
 }
 
 /* Chooses the port with the fewest messages by which a shortest route to the rank leaves, and counts the message. */
-static void choose_port(const trv_schedule_t *schedule, bool mirrored, target_t *target, trv_port_load_t *load)
+static void choose_port(const trv_schedule_t *schedule, bool mirrored, target_t *target, load_t *load)
 {
     const int dims = schedule->torus.dims;
     target_t best = {.port = -1};
@@ -85,7 +88,7 @@ static void choose_port(const trv_schedule_t *schedule, bool mirrored, target_t 
 /* Chooses the ports of all targets, and then moves messages to ports that have fewer. */
 static void choose_ports(const trv_schedule_t *schedule, bool mirrored, target_t *target, int targets)
 {
-    trv_port_load_t load = {{0}, 0};
+    load_t load = {{0}, 0};
     for (int pass = 0; pass < PASSES; pass++)
         for (int i = 0; i < targets; i++) {
             if (pass > 0)
@@ -94,12 +97,13 @@ static void choose_ports(const trv_schedule_t *schedule, bool mirrored, target_t
         }
 }
 
-/* Fills in the edges of one stream: in each of its steps at most `messages` leave by each port, and arrive per port. */
+/* Fills in the edges of one stream: in each of its steps at most `messages` leave by each port, and as many per port
+ * arrive. */
 static int fill_edges(const trv_schedule_t *schedule, bool mirrored, int messages, target_t *target,
                       trv_tree_edge_t *edge)
 {
     const trv_torus_t *torus = &schedule->torus;
-    trv_port_load_t all = {{0}, 0}, *load = calloc((size_t)torus->ranks, sizeof *load); /* of every step */
+    load_t all = {{0}, 0}, *load = calloc((size_t)torus->ranks, sizeof *load); /* of every step */
     if (!load)
         return trv_fail_memory();
     for (int r = 0; r < torus->ranks; r++) {
@@ -158,21 +162,6 @@ static int linear_supports(const trv_torus_t *torus, trv_collective_t collective
                           "linear needs a number of messages per port and step for this collective; use linear:8");
 }
 
-/* Several messages per port and step, up to the network's number, and all of them in one step. */
-static int linear_candidates(const trv_collector_t *collector)
-{
-    const int allowed = collector->network->messages_per_port;
-    int rc = TRV_OK;
-    for (int messages = 2; (allowed == 0 || messages <= allowed) && messages <= MESSAGES_MAX && !rc; messages *= 2) {
-        char name[TRV_ALGORITHM_NAME_MAX];
-        trv_name_of_numbers(&trv_linear, &messages, name);
-        rc = collector->add(collector->list, name, NULL, true);
-        if (messages >= collector->torus->ranks - 1)
-            break;
-    }
-    return rc;
-}
-
 const trv_algorithm_t trv_linear = {
     .name = "linear",
     .family = "linear",
@@ -198,6 +187,5 @@ const trv_algorithm_t trv_linear = {
     .consistent = true,
     .supports = linear_supports,
     .create = linear_create,
-    .direct = true,
-    .candidates = linear_candidates,
+    .messages = TRV_MESSAGES_PER_PORT,
 };

@@ -259,7 +259,7 @@ const trv_algorithm_t trv_star = {
     .parameters = "[STEPS][:CHAIN][:STREAMS]",
     .example = "star:b:1:2",
     .field = {{.kind = TRV_FIELD_TEXT, .never = "./_-"}, {.kind = TRV_FIELD_TEXT}, {.kind = TRV_FIELD_TEXT}},
-    .sizes = "tori with a star chain; 2 messages per port with bent routes",
+    .sizes = "tori with a star chain",
     .steps_formula = "2s or, star:l, s; s at least log_(2D+1) n",
     .bytes_formula = "2m (n-1)/n or, star:l, (q-1) m in every step",
     .symmetry = TRV_SYMMETRY_TRANSLATION,

@@ -13,8 +13,11 @@
  * On other sizes the growths right:left are chosen (windows_search.c) so that each message is one sum wherever that is
  * possible, and at most two elsewhere (windows.h; sizes: docs/windows.md).
  *
+ * With trivance-l:K, windows grow by up to K others on each side in a step, if a rank may send as many
+ * messages: on tori of several dimensions, or where the network allows several per port (trv_network_t).
+ *
  * Whole vectors through both ports of a dimension. The bandwidth-optimal variant is in trivance_b.c.
- * Sizes: any.   Streams: D.   Steps: sum of ceil(log3 a).   Exact: yes.   Symmetry: translation.
+ * Sizes: any.   Streams: D.   Steps: sum of ceil(log_(2K+1) a).   Exact: yes.   Symmetry: translation.
  * Consistent: no (every rank adds in its own order).
  */
 #include "algorithms/paper.h"
@@ -24,7 +27,8 @@
 static int trivance_l_create(trv_schedule_t *schedule)
 {
     const trv_stage_lattice_t lattice = trv_stage_lattice_whole(&schedule->torus);
-    return trv_stage_create(schedule, trv_windows_stage(&lattice, trv_window_steps_trivance, false));
+    const int reach = schedule->parameters->value[0].number;
+    return trv_stage_create(schedule, trv_windows_stage(&lattice, trv_window_steps_trivance, reach, false));
 }
 
 static double trivance_l_congestion(int step) { return pow(3, step); }
@@ -41,9 +45,17 @@ const trv_algorithm_t trv_trivance_l = {
     .title = "Trivance, latency-optimal",
     .use = "short vectors, exact operations",
     .source = "Trivance paper, section 4.2; windows: docs/windows.md",
-    .sizes = "any torus or mesh",
-    .steps_formula = "sum of ceil(log3 a)",
+    .sizes = "any torus or mesh; K > 1: several messages per port",
+    .parameters = "[K]",
+    .example = "trivance-l:2",
+    .field = {{.kind = TRV_FIELD_NUMBER,
+               .what = "a number of messages from each side in a step",
+               .max = TRV_WINDOW_REACH_MAX,
+               .value = 1,
+               .hidden = true}},
+    .steps_formula = "sum of ceil(log3 a); fewer for K > 1",
     .bytes_formula = "2m per step; more on the sizes of docs/windows.md",
+    .messages = TRV_MESSAGES_PER_SIDE,
     .latency_optimal = true,
     .symmetry = TRV_SYMMETRY_TRANSLATION,
     .exactness = TRV_EXACT,

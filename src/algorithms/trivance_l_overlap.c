@@ -21,7 +21,7 @@
 static int overlap_create(trv_schedule_t *schedule)
 {
     const trv_stage_lattice_t lattice = trv_stage_lattice_whole(&schedule->torus);
-    return trv_stage_create(schedule, trv_windows_stage(&lattice, trv_window_steps_overlap, false));
+    return trv_stage_create(schedule, trv_windows_stage(&lattice, trv_window_steps_overlap, 1, false));
 }
 
 const trv_algorithm_t trv_trivance_l_overlap = {

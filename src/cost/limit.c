@@ -1,16 +1,16 @@
 /*
  * Lower bounds on the time of any schedule on a network (docs/networks.md):
  *
- *   start-up   the steps of a chain of messages, and the hops that they travel. An element travels in one stream. If at
- *              most P messages of a stream leave a rank by each of its p ports in a step, the data of one rank is on at
- *              most (1 + P p)^s ranks when s steps can have begun one after another: every rank that has it passes it
- *              on to at most P p others, which can do so in their next step. So one of the k ranks at h hops or more
- *              needs s steps with (1 + P p)^s > k, a message, and h hops. That holds for every collective in which all
- *              ranks need data of one rank: the root, the owner of a block, any rank of an AllReduce or all-to-all.
- *              Where one rank needs the data of all, it holds backwards: at most P p messages arrive in a step, each
- *              with the data of its sender when that began its own step. On a network that does not forward every hop
- *              is a message, which begins with a step of its own, and a port leads to a single rank. Without a limit P,
- *              one step is enough
+ *   start-up   the steps of a chain of messages, and the hops that they travel. An element travels in one stream. If a
+ *              rank with p ports sends at most P p messages of a stream in a step, the data of one rank is on at most
+ *              (1 + P p)^s ranks when s steps can have begun one after another: every rank that has it passes it on to
+ *              at most P p others, which can do so in their next step. So one of the k ranks at h hops or more needs s
+ *              steps with (1 + P p)^s > k, a message, and h hops. That holds for every collective in which all ranks
+ *              need data of one rank: the root, the owner of a block, any rank of an AllReduce or all-to-all. Where one
+ *              rank needs the data of all, it holds backwards: at most P p messages arrive in a step, each with the
+ *              data of its sender when that began its own step. On a network that does not forward every hop is a
+ *              message, which begins with a step of its own, and a port leads to a single rank. Without a limit P, one
+ *              step is enough
  *   sets       the data that other ranks need from a set of ranks must leave the set: for an AllReduce the whole
  *              vector, and as much must enter. The sets considered are all single ranks and, in every dimension, all
  *              slabs between two gaps
@@ -70,15 +70,12 @@ static int limits_set_capacity(limits_t *l, const trv_network_t *network)
 /* ---- Start-up ---------------------------------------------------------------------------------------------------- */
 
 /* The number of ranks that can have the data of one after a step, for each that had it before; INFINITY: any. */
-static double limits_fan_out(const limits_t *l, const trv_network_t *network)
+static double limits_fan_out(const trv_network_t *network)
 {
-    int ports = 0;
-    for (int d = 0; d < l->torus->dims; d++)
-        ports += l->torus->size[d] == 1 ? 0 : l->torus->size[d] == 2 && is_line(l, d) ? 1 : 2;
-    return 1 + (network->no_forwarding           ? 1
-                : network->messages_per_port > 0 ? network->messages_per_port
-                                                 : INFINITY) *
-                   ports;
+    const double per_port = network->no_forwarding           ? 1
+                            : network->messages_per_port > 0 ? network->messages_per_port
+                                                             : INFINITY;
+    return 1 + per_port * trv_torus_ports(&network->torus);
 }
 
 /* The least number of steps in which `ranks` others can have the data of a rank. */
@@ -117,7 +114,7 @@ static void limits_add_start(limits_t *l, const trv_network_t *network, const tr
     const bool backwards = l->collective == TRV_REDUCE || l->collective == TRV_GATHER;
     const int ranks = limits_find_hops(l, from, backwards);
     const int farthest = l->hops[l->queue[ranks - 1]];
-    const double fan_out = limits_fan_out(l, network);
+    const double fan_out = limits_fan_out(network);
     for (int i = 1; i < ranks; i++) {
         const int hops = l->hops[l->queue[i]];
         const int least = limits_steps(fan_out, ranks - i),

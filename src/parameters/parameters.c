@@ -120,8 +120,8 @@ static const trv_parameter_t table[] = {
      .summary = ", no forwarding"},
     {.name = "messages-per-port", .kind = TRV_KIND_WHOLE, MEMBER(messages_per_port), .affects = LINKS, .value = "N",
      .words = "unlimited", .high = 1 << 20, .usual = "1",
-     .sentence = "maximum number of messages of a stream that leave a rank by one port in a step, and that arrive "
-                 "per port, for plans and limits; unlimited: any number (default 1)",
+     .sentence = "maximum number of messages of a stream that a rank sends, or receives, per port in a step, for "
+                 "plans and limits; unlimited: any number (default 1)",
      .summary = ", messages per port %s"},
     {.name = "shared-paths", .kind = TRV_KIND_DIMENSIONS, MEMBER(shared_paths), MARK(one_path), .affects = PLANS,
      .value = "DIMS", .high = UINT_MAX,

@@ -43,8 +43,12 @@ static int find_properties(const trv_candidates_t *list, trv_candidate_t *candid
     for (int d = 0; d < trv_schedule_torus(schedule)->dims; d++)
         properties->distinct_ranks *= trv_schedule_period(schedule, d);
     candidate->has_properties = true;
-    const int limit = list->network.messages_per_port;
-    return limit ? trv_schedule_find_per_port(schedule, limit, &properties->messages_per_port) : TRV_OK;
+    return TRV_OK;
+}
+
+static int create(const trv_candidates_t *list, const trv_candidate_t *candidate, trv_schedule_t **schedule)
+{
+    return trv_schedule_create_on(schedule, &list->network, candidate->name, list->collective, list->root);
 }
 
 int trv_candidate_properties(const trv_candidates_t *list, trv_candidate_t *candidate)
@@ -52,7 +56,7 @@ int trv_candidate_properties(const trv_candidates_t *list, trv_candidate_t *cand
     if (candidate->has_properties)
         return TRV_OK;
     trv_schedule_t *schedule;
-    int rc = trv_schedule_create_on(&schedule, &list->network, candidate->name, list->collective, list->root);
+    int rc = create(list, candidate, &schedule);
     if (rc)
         return rc;
     rc = find_properties(list, candidate, schedule);
@@ -60,16 +64,38 @@ int trv_candidate_properties(const trv_candidates_t *list, trv_candidate_t *cand
     return rc;
 }
 
+/* Counts the messages per port up to the network's limit, which takes as long as reading the whole schedule. */
+static int count_per_port(const trv_candidates_t *list, trv_candidate_t *candidate, const trv_schedule_t *schedule)
+{
+    const int limit = list->network.messages_per_port;
+    return limit && candidate->per_port == 0 ? trv_schedule_find_per_port(schedule, limit, &candidate->per_port)
+                                             : TRV_OK;
+}
+
 int trv_candidate_take(const trv_candidates_t *list, trv_candidate_t *candidate, const trv_schedule_t *schedule)
 {
-    const int rc = candidate->has_properties ? TRV_OK : find_properties(list, candidate, schedule);
+    int rc = candidate->has_properties ? TRV_OK : find_properties(list, candidate, schedule);
+    if (!rc)
+        rc = count_per_port(list, candidate, schedule);
     return rc ? rc : trv_simulator_create(&candidate->simulator, schedule);
 }
 
 int trv_candidate_exceeds(const trv_candidates_t *list, trv_candidate_t *candidate)
 {
-    const int limit = list->network.messages_per_port, rc = limit ? trv_candidate_properties(list, candidate) : TRV_OK;
-    return rc ? rc : limit && candidate->properties.messages_per_port > limit;
+    const int limit = list->network.messages_per_port;
+    if (limit && candidate->per_port == 0) {
+        trv_schedule_t *schedule;
+        int rc = create(list, candidate, &schedule);
+        if (rc)
+            return rc;
+        rc = candidate->has_properties ? TRV_OK : find_properties(list, candidate, schedule);
+        if (!rc)
+            rc = count_per_port(list, candidate, schedule);
+        trv_schedule_destroy(schedule);
+        if (rc)
+            return rc;
+    }
+    return limit && candidate->per_port > limit;
 }
 
 int trv_candidate_prepare(const trv_candidates_t *list, trv_candidate_t *candidate)
@@ -77,7 +103,7 @@ int trv_candidate_prepare(const trv_candidates_t *list, trv_candidate_t *candida
     if (candidate->simulator)
         return TRV_OK;
     trv_schedule_t *schedule;
-    int rc = trv_schedule_create_on(&schedule, &list->network, candidate->name, list->collective, list->root);
+    int rc = create(list, candidate, &schedule);
     if (rc)
         return rc;
     rc = trv_candidate_take(list, candidate, schedule);

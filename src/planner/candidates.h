@@ -12,8 +12,7 @@
 /* The properties of a schedule on which constraints and the cost of its simulation depend. */
 typedef struct trv_properties {
     int steps, registers;
-    int messages_per_port; /* determined only if the network limits it; if larger, not the maximum */
-    int distinct_ranks;    /* number of ranks that differ by symmetry, which is how many must be simulated */
+    int distinct_ranks; /* number of ranks that differ by symmetry, which is how many must be simulated */
     bool consistent, covers;
     bool multi_hop; /* a message crosses several links; determined only if the network does not forward */
 } trv_properties_t;
@@ -26,6 +25,7 @@ typedef struct trv_candidate {
     bool own;            /* a user's schedule (trv_planner_add), of which only the simulator exists */
     bool has_properties; /* properties is filled in */
     trv_properties_t properties;
+    int per_port; /* messages per port; 0: not counted yet. If the network allows fewer, not the maximum */
     trv_simulator_t *simulator; /* NULL until it is needed */
 } trv_candidate_t;
 
@@ -59,7 +59,7 @@ int trv_candidates_collect_one_hop(trv_candidates_t *list, bool consistent);
 
 /* Fills in candidate->properties, once. */
 int trv_candidate_properties(const trv_candidates_t *list, trv_candidate_t *candidate);
-/* Fills in both from a schedule. */
+/* Fills in the properties, per_port and the simulator from a schedule. */
 int trv_candidate_take(const trv_candidates_t *list, trv_candidate_t *candidate, const trv_schedule_t *schedule);
 /* Whether a candidate sends more messages per port than the network allows: 1, 0, or an error. */
 int trv_candidate_exceeds(const trv_candidates_t *list, trv_candidate_t *candidate);

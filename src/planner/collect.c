@@ -118,6 +118,25 @@ static int add_ports(trv_candidates_t *list, const trv_algorithm_t *algorithm, i
     return rc;
 }
 
+/* Adds an algorithm with several messages in a step, up to as many as the network allows, or until a step can hold all.
+ * Of large numbers each is twice the one before it. */
+static int add_messages(trv_candidates_t *list, const trv_algorithm_t *algorithm, int distinct_max)
+{
+    const int allowed = list->network.messages_per_port, all = list->network.torus.ranks - 1;
+    const int ports = algorithm->messages == TRV_MESSAGES_PER_SIDE ? trv_torus_ports(&list->network.torus) : 2;
+    int most = algorithm->messages ? algorithm->field[0].max : 1, rc = TRV_OK;
+    most = allowed > 0 && allowed * ports / 2 < most ? allowed * ports / 2 : most;
+    most = all < most ? all : most;
+    for (int messages = 2; messages <= most && !rc;) {
+        char name[TRV_ALGORITHM_NAME_MAX];
+        trv_name_of_numbers(algorithm, &messages, name);
+        rc = add_named(list, name, distinct_max);
+        const int next = messages < 4 ? messages + 1 : 2 * messages;
+        messages = next <= most || messages == most ? next : most;
+    }
+    return rc;
+}
+
 static trv_collector_t collector_of(trv_candidates_t *list, const trv_torus_t *torus, bool consistent,
                                     int (*add)(void *list, const char *name, const trv_model_t *model, bool always))
 {
@@ -147,6 +166,7 @@ int trv_candidates_collect_one_hop(trv_candidates_t *list, bool consistent)
         if (!algorithm->relays && trv_algorithm_has_collective(algorithm, list->collective))
             rc = add_one_hop(list, trv_algorithm_name(algorithm), NULL, true);
         rc = rc ? rc : add_ports(list, algorithm, INT_MAX);
+        rc = rc ? rc : add_messages(list, algorithm, INT_MAX);
     }
     for (int i = trv_algorithms_count() - 1; i >= 0 && !rc; i--)
         if (offers(list, trv_algorithm_at(i)) && (trv_algorithm_at(i)->any_network || !divided))
@@ -169,6 +189,8 @@ int trv_candidates_collect(trv_candidates_t *list, bool consistent)
             rc = add_single(list, trv_algorithm_at(i));
     for (int i = 0; i < trv_algorithms_count() && !rc; i++)
         rc = add_ports(list, trv_algorithm_at(i), FEW_MESSAGES_MAX);
+    for (int i = 0; i < trv_algorithms_count() && !rc; i++)
+        rc = add_messages(list, trv_algorithm_at(i), FEW_MESSAGES_MAX);
     return rc;
 }
 
@@ -182,7 +204,9 @@ int trv_candidates_collect_lines(trv_candidates_t *list, unsigned lines, bool co
         const trv_algorithm_t *algorithm = trv_algorithm_at(i);
         if (!algorithm->candidates)
             rc = add_single(list, algorithm);
-        else if (algorithm->lines && offers(list, algorithm))
+        if (!rc)
+            rc = add_messages(list, algorithm, INT_MAX);
+        if (!rc && algorithm->lines && offers(list, algorithm))
             rc = algorithm->candidates(&collector);
     }
     return rc;
@@ -197,9 +221,10 @@ int trv_candidates_collect_trees(trv_candidates_t *list)
         if (algorithm->relays)
             continue;
         rc = add_named(list, trv_algorithm_name(algorithm), INT_MAX);
-        if (!rc && (algorithm->any_network || algorithm->direct) && offers(list, algorithm))
+        if (!rc && algorithm->any_network && offers(list, algorithm))
             rc = algorithm->candidates(&collector);
         rc = rc ? rc : add_ports(list, algorithm, INT_MAX);
+        rc = rc ? rc : add_messages(list, algorithm, INT_MAX);
     }
     return rc;
 }

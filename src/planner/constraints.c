@@ -1,5 +1,6 @@
 /*
- * The constraints on choices. Each rule is an entry of is_broken, the table of predicates, and has a name in name_rule.
+ * The constraints on choices. Each rule has a name in name_rule and a predicate in the table is_broken, but for the
+ * limit of messages per port: these are counted only if all other rules are satisfied.
  */
 #include "planner/constraints.h"
 
@@ -14,7 +15,6 @@
 
 typedef struct check {
     const trv_planner_constraints_t *required;
-    int messages_per_port; /* the network's limit */
     const trv_properties_t *properties;
     uint64_t vector_bytes;
 } check_t;
@@ -30,15 +30,9 @@ static bool is_large(const check_t *q)
            (double)(q->properties->registers - 1) * (double)q->vector_bytes > (double)q->required->memory_bytes;
 }
 
-static bool exceeds_port_limit(const check_t *q)
-{
-    return q->messages_per_port && q->properties->messages_per_port > q->messages_per_port;
-}
-
 enum { MULTI_HOP, INEXACT, INCONSISTENT, LARGE, PORT_LIMIT, RULES };
 
-static bool (*const is_broken[RULES])(const check_t *) = {is_multi_hop, is_inexact, is_inconsistent, is_large,
-                                                          exceeds_port_limit};
+static bool (*const is_broken[PORT_LIMIT])(const check_t *) = {is_multi_hop, is_inexact, is_inconsistent, is_large};
 
 static void name_rule(const trv_planner_constraints_t *required, const trv_candidates_t *list, int rule, char *text,
                       size_t size)
@@ -58,25 +52,28 @@ static void name_rule(const trv_planner_constraints_t *required, const trv_candi
     }
 }
 
-/* Returns in *broken the rules that the candidate violates, as a bit mask. */
+/* Returns in *broken the rules that the candidate violates, as a bit mask; see trv_constraints_allow. */
 static int find_broken(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
-                       trv_candidate_t *candidate, uint64_t vector_bytes, unsigned *broken)
+                       trv_candidate_t *candidate, uint64_t vector_bytes, bool named, unsigned *broken)
 {
-    check_t check = {constraints, list->network.messages_per_port, &candidate->properties, vector_bytes};
+    const check_t check = {constraints, &candidate->properties, vector_bytes};
     int rc = trv_candidate_properties(list, candidate);
     *broken = 0;
-    for (int rule = 0; rule < RULES && !rc; rule++)
+    for (int rule = 0; rule < PORT_LIMIT && !rc; rule++)
         if (is_broken[rule](&check))
             *broken |= 1u << rule;
-    return rc;
+    const int exceeds = rc || named || *broken ? 0 : trv_candidate_exceeds(list, candidate);
+    if (exceeds > 0)
+        *broken |= 1u << PORT_LIMIT;
+    return exceeds < 0 ? exceeds : rc;
 }
 
 int trv_constraints_allow(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
                           trv_candidate_t *candidate, uint64_t vector_bytes, bool named, bool *allowed)
 {
     unsigned broken;
-    int rc = find_broken(constraints, list, candidate, vector_bytes, &broken);
-    *allowed = (named ? broken & ~(1u << PORT_LIMIT) : broken) == 0;
+    int rc = find_broken(constraints, list, candidate, vector_bytes, named, &broken);
+    *allowed = broken == 0;
     return rc;
 }
 
@@ -93,7 +90,7 @@ static int append_excluded(char sentence[SENTENCE_MAX], const trv_planner_constr
     name_rule(constraints, list, rule, name, sizeof name);
     for (int i = 0; i < list->count; i++) {
         unsigned broken;
-        int rc = find_broken(constraints, list, &list->candidate[i], vector_bytes, &broken);
+        int rc = find_broken(constraints, list, &list->candidate[i], vector_bytes, false, &broken);
         if (rc)
             return rc;
         if (list->candidate[i].by_name || !(broken >> rule & 1))
@@ -110,16 +107,16 @@ static int append_excluded(char sentence[SENTENCE_MAX], const trv_planner_constr
 }
 
 int trv_constraints_fail(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
-                         trv_candidate_t *candidate, uint64_t vector_bytes)
+                         trv_candidate_t *candidate, uint64_t vector_bytes, bool named)
 {
     char sentence[SENTENCE_MAX] = "";
     char name[120];
     unsigned broken;
-    int rc = find_broken(constraints, list, candidate, vector_bytes, &broken);
+    int rc = find_broken(constraints, list, candidate, vector_bytes, named, &broken);
     if (rc)
         return rc;
     for (int rule = 0; rule < RULES; rule++)
-        if (rule != PORT_LIMIT && broken >> rule & 1) {
+        if (broken >> rule & 1) {
             name_rule(constraints, list, rule, name, sizeof name);
             trv_append(sentence, sizeof sentence, "%s%s", *sentence ? ", " : "", name);
         }

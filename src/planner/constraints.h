@@ -11,10 +11,10 @@
 int trv_constraints_allow(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
                           trv_candidate_t *candidate, uint64_t vector_bytes, bool named, bool *allowed);
 
-/* Returns TRV_ERR_UNSUPPORTED with a message that names the constraints that the named candidate violates. */
+/* Returns TRV_ERR_UNSUPPORTED with a message that names the constraints that the candidate violates. */
 int trv_constraints_fail(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
-                         trv_candidate_t *candidate, uint64_t vector_bytes);
-/* The same for all candidates of the list, with the limit of messages per port. */
+                         trv_candidate_t *candidate, uint64_t vector_bytes, bool named);
+/* The same for all candidates of the list, none of them named. */
 int trv_constraints_fail_all(const trv_planner_constraints_t *constraints, const trv_candidates_t *list,
                              uint64_t vector_bytes);
 

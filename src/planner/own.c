@@ -51,9 +51,9 @@ static int check_runs(const trv_planner_t *planner, trv_candidate_t *candidate)
 {
     trv_entry_t entry;
     bool allowed;
-    int rc = trv_constraints_allow(&planner->constraints, &planner->list, candidate, 0, &allowed);
+    int rc = trv_constraints_allow(&planner->constraints, &planner->list, candidate, 0, false, &allowed);
     if (!rc && !allowed)
-        rc = trv_constraints_fail(&planner->constraints, &planner->list, candidate, 0);
+        rc = trv_constraints_fail(&planner->constraints, &planner->list, candidate, 0, false);
     if (rc)
         return rc;
     rc = trv_candidate_simulate(candidate, &planner->network, 1, planner->hops_max, (trv_span_t){0}, INFINITY, &entry);

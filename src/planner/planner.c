@@ -310,7 +310,7 @@ static int rank_own(trv_ranking_t *ranking)
         trv_entry_t entry = {.candidate = i, .steps = candidate->properties.steps};
         bool allowed = false;
         if (candidate->own)
-            rc = trv_constraints_allow(&planner->constraints, &planner->list, candidate, ranking->vector_bytes,
+            rc = trv_constraints_allow(&planner->constraints, &planner->list, candidate, ranking->vector_bytes, false,
                                        &allowed);
         if (rc || !allowed)
             continue;
@@ -419,7 +419,7 @@ static int time_named(trv_planner_t *planner, uint64_t vector_bytes, const char 
     if (!rc)
         rc = trv_constraints_allow(&planner->constraints, &planner->list, *candidate, vector_bytes, true, &allowed);
     if (!rc && !allowed)
-        rc = trv_constraints_fail(&planner->constraints, &planner->list, *candidate, vector_bytes);
+        rc = trv_constraints_fail(&planner->constraints, &planner->list, *candidate, vector_bytes, true);
     planner->progress = trv_span(all, 0, planner->dateline ? 0.1 : 1);
     if (!rc)
         rc = trv_planner_find_time(planner, *candidate, vector_bytes, cutoff_ns, entry);

@@ -12,96 +12,73 @@
 #include "schedule/schedule.h"
 #include "torus/torus.h"
 
-int trv_message_first_port(const trv_torus_t *torus, bool mirrored, int from, const trv_message_t *message)
+typedef struct load {
+    int sent, received; /* messages of one rank in one step of a stream */
+} load_t;
+
+int trv_messages_per_port(const trv_torus_t *torus, int messages)
 {
-    trv_route_t route;
-    trv_route_begin(&route, torus, from, message->peer, message->port, mirrored);
-    for (int leg = 0; leg < torus->dims; leg++)
-        if (route.hops[route.order[leg]] > 0)
-            return trv_port(route.order[leg], route.sign[route.order[leg]]);
-    return message->port;
+    const int ports = trv_torus_ports(torus);
+    return ports > 0 ? (messages + ports - 1) / ports : messages;
 }
 
-int trv_rank_ports(const trv_torus_t *torus, int rank)
-{
-    int ports = 0;
-    for (int port = 0; port < 2 * torus->dims; port++)
-        ports += torus->size[trv_port_dimension(port)] > 1 && trv_torus_neighbour(torus, rank, port) >= 0;
-    return ports;
-}
-
-int trv_port_load_add(trv_port_load_t *load, const trv_torus_t *torus, bool mirrored, int from,
-                      const trv_message_t *message, bool leaves)
-{
-    if (leaves)
-        return ++load->leaving[trv_message_first_port(torus, mirrored, from, message)];
-    const int ports = trv_rank_ports(torus, message->peer);
-    return (load->arriving++ + ports) / ports;
-}
-
-/* The class of a rank under the translations; *first: the rank represents it. */
-static int class_of(const trv_schedule_t *schedule, const int *period, int rank, bool *first)
+/* The class of a rank under the translations. */
+static int class_of(const trv_schedule_t *schedule, const int *period, int rank)
 {
     int at[TRV_DIMS_MAX], class = 0;
     trv_torus_coordinates(&schedule->torus, rank, at);
-    *first = true;
-    for (int d = 0; d < schedule->torus.dims; d++) {
-        *first = *first && at[d] < period[d];
+    for (int d = schedule->torus.dims - 1; d >= 0; d--)
         class = class * period[d] + at[d] % period[d];
-    }
     return class;
 }
 
-/* Whether the verifier accepts the message's peer and port; others are not counted. */
-static bool is_valid(const trv_schedule_t *schedule, int rank, const trv_message_t *message)
+/* The first rank of a class: its coordinates are less than the periods. */
+static int first_of(const trv_schedule_t *schedule, const int *period, int class)
 {
-    return message->peer >= 0 && message->peer < schedule->torus.ranks && message->peer != rank && message->port >= 0 &&
-           message->port < 2 * schedule->torus.dims;
+    int at[TRV_DIMS_MAX];
+    for (int d = 0; d < schedule->torus.dims; d++, class /= period[d - 1])
+        at[d] = class % period[d];
+    return trv_torus_rank(&schedule->torus, at);
 }
 
-/* Counts the messages of a step, and raises *most to the maximum, or to a number larger than `enough`. */
-static int count_step(const trv_schedule_t *schedule, const int *period, int stream, int step, trv_step_t *one,
-                      trv_port_load_t *load, int enough, int *most)
+/* Counts the messages of a step, and raises *most to the maximum of a rank. */
+static int count_step(const trv_schedule_t *schedule, const int *period, int classes, int stream, int step,
+                      trv_step_t *one, load_t *load, int *most)
 {
-    const bool mirrored = trv_schedule_mirrored(schedule, stream);
     int rc = TRV_OK;
-    for (int rank = 0; rank < schedule->torus.ranks && !rc && *most <= enough; rank++) {
-        bool first, other;
-        const int class = class_of(schedule, period, rank, &first);
-        if (!first)
-            continue;
+    memset(load, 0, (size_t)classes * sizeof *load);
+    for (int class = 0; class < classes && !rc; class ++) {
+        const int rank = first_of(schedule, period, class);
         rc = trv_schedule_step(schedule, rank, stream, step, one);
-        for (int i = 0; i < one->sends && !rc; i++) {
-            const trv_message_t *send = &one->send[i];
-            if (!is_valid(schedule, rank, send))
-                continue;
-            trv_port_load_t *theirs = &load[class_of(schedule, period, send->peer, &other)];
-            const int leaving = trv_port_load_add(&load[class], &schedule->torus, mirrored, rank, send, true);
-            const int arriving = trv_port_load_add(theirs, &schedule->torus, mirrored, rank, send, false);
-            *most = leaving > *most ? leaving : *most;
-            *most = arriving > *most ? arriving : *most;
-        }
+        for (int i = 0; i < one->sends && !rc; i++)
+            if (one->send[i].peer >= 0 && one->send[i].peer < schedule->torus.ranks) { /* the verifier rejects others */
+                load[class].sent++;
+                load[class_of(schedule, period, one->send[i].peer)].received++;
+            }
+    }
+    for (int class = 0; class < classes && !rc; class ++) {
+        const int larger = load[class].sent > load[class].received ? load[class].sent : load[class].received;
+        *most = larger > *most ? larger : *most;
     }
     return rc;
 }
 
 int trv_schedule_find_per_port(const trv_schedule_t *schedule, int enough, int *most)
 {
-    int period[TRV_DIMS_MAX], rc = TRV_OK;
-    size_t classes = 1;
+    int period[TRV_DIMS_MAX], classes = 1, messages = 1, rc = TRV_OK;
     *most = schedule->messages_per_port;
     if (*most > 0)
         return TRV_OK;
     *most = 1;
     for (int d = 0; d < schedule->torus.dims; d++)
-        classes *= (size_t)(period[d] = trv_schedule_period(schedule, d));
-    trv_port_load_t *load = malloc(classes * sizeof *load);
+        classes *= period[d] = trv_schedule_period(schedule, d);
+    load_t *load = malloc((size_t)classes * sizeof *load);
     trv_step_t step = TRV_STEP_INIT;
     if (!load)
         return trv_fail_memory();
     for (int at = 0; at < schedule->streams * schedule->steps && !rc && *most <= enough; at++) {
-        memset(load, 0, classes * sizeof *load);
-        rc = count_step(schedule, period, at / schedule->steps, at % schedule->steps, &step, load, enough, most);
+        rc = count_step(schedule, period, classes, at / schedule->steps, at % schedule->steps, &step, load, &messages);
+        *most = trv_messages_per_port(&schedule->torus, messages);
     }
     trv_step_clear(&step);
     free(load);

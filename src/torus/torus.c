@@ -184,6 +184,14 @@ int trv_torus_route_port(const trv_torus_t *torus, int from, int to)
     return 0;
 }
 
+int trv_torus_ports(const trv_torus_t *torus)
+{
+    int ports = 0;
+    for (int d = 0; d < torus->dims; d++)
+        ports += torus->size[d] == 1 ? 0 : torus->size[d] == 2 && trv_torus_is_line(torus, d) ? 1 : 2;
+    return ports;
+}
+
 int trv_torus_displace(const trv_torus_t *torus, int rank, int displacement, int sign)
 {
     int at[TRV_DIMS_MAX], by[TRV_DIMS_MAX];

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "schedule/per_port.h"
+#include "torus/torus.h"
 #include "verify/verifier.h"
 
 /* The location of the check in the schedule, with which the message of every fault begins. */
@@ -154,31 +156,18 @@ static bool check_side(const location_t *at, const trv_message_t *message, bool 
     return true;
 }
 
-/* Counts the messages of all ranks, and compares the counts with the schedule's number. */
-static bool check_port_loads(location_t *at)
+/* Compares the messages that every rank sends and receives with the schedule's number. */
+static bool check_messages_per_port(location_t *at)
 {
-    trv_verifier_t *v = at->v;
-    const bool mirrored = trv_schedule_mirrored(v->schedule, at->stream);
-    char name[TRV_PORT_TEXT_MAX];
-    memset(v->load, 0, (size_t)v->ranks * sizeof *v->load);
-    for (at->rank = 0; at->rank < v->ranks; at->rank++)
-        for (int i = 0; i < v->step[at->rank].sends; i++) {
-            const trv_message_t *send = &v->step[at->rank].send[i];
-            trv_port_load_add(&v->load[at->rank], v->torus, mirrored, at->rank, send, true);
-            trv_port_load_add(&v->load[send->peer], v->torus, mirrored, at->rank, send, false);
-        }
+    const trv_verifier_t *v = at->v;
     for (at->rank = 0; at->rank < v->ranks; at->rank++) {
-        const trv_port_load_t *load = &v->load[at->rank];
-        for (int port = 0; port < 2 * v->torus->dims; port++)
-            if (load->leaving[port] > v->per_port)
-                return fault(at, -1,
-                             "sends %d messages by port %s, but the schedule declares at most %d per port and step",
-                             load->leaving[port], trv_port_format(port, name), v->per_port);
-        const int ports = trv_rank_ports(v->torus, at->rank);
-        if (load->arriving > v->per_port * ports)
-            return fault(at, -1, "receives %d messages by its %d ports, but the schedule declares at most %d per port and "
-                                 "step",
-                         load->arriving, ports, v->per_port);
+        const trv_step_t *step = &v->step[at->rank];
+        for (int side = 0; side < 2; side++) {
+            const int messages = side ? step->receives : step->sends;
+            if (trv_messages_per_port(v->torus, messages) > v->per_port)
+                return fault(at, -1, "%s %d messages, but the schedule declares at most %d per port, and a rank has %d",
+                             side ? "receives" : "sends", messages, v->per_port, trv_torus_ports(v->torus));
+        }
     }
     return true;
 }
@@ -367,7 +356,7 @@ int trv_verifier_structure(trv_verifier_t *v, int stream, int step)
     for (at.rank = 0; at.rank < v->ranks; at.rank++)
         if (!check_own_side(&at))
             return 0;
-    if (!check_port_loads(&at))
+    if (!check_messages_per_port(&at))
         return 0;
     for (at.rank = 0; at.rank < v->ranks; at.rank++) {
         int rc = check_both_sides(&at);

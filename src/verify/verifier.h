@@ -19,7 +19,6 @@
 #include <trivance/verify.h>
 
 #include "base/span.h"
-#include "schedule/per_port.h"
 
 /* A cell is the content of one unit of one register of one rank: `words` words of contributions (`sets` words with a
  * bit per contributor and, where duplicates are traced, as many words with a bit per duplicate; or one sum of random
@@ -35,10 +34,9 @@ typedef struct trv_verifier {
     bool random;
     bool tolerant; /* processes all units at once, and accepts empty cells in copies and combines */
 
-    char *cut;             /* rank * ports + port: the link is cut; NULL: none is */
-    bool no_forwarding;    /* a message crosses one link only */
-    int per_port;          /* the messages per port and step of the schedule */
-    trv_port_load_t *load; /* of every rank in the present step */
+    char *cut;          /* rank * ports + port: the link is cut; NULL: none is */
+    bool no_forwarding; /* a message crosses one link only */
+    int per_port;       /* the messages per port of the schedule */
 
     trv_step_t *step;            /* of every rank: the present step */
     int *coordinate;             /* of all ranks */

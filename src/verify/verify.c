@@ -100,8 +100,7 @@ int trv_verifier_allocate(trv_verifier_t *v)
     v->other_list = malloc(cells * sizeof *v->other_list);
     v->stamp = calloc(cells, sizeof *v->stamp);
     v->signature = calloc(classes, sizeof *v->signature);
-    v->load = malloc(ranks * sizeof *v->load);
-    if (!v->load || !v->step || !v->coordinate || !v->list || !v->other_list || !v->stamp || !v->signature)
+    if (!v->step || !v->coordinate || !v->list || !v->other_list || !v->stamp || !v->signature)
         return trv_fail_memory();
     for (size_t rank = 0; rank < ranks; rank++) {
         v->step[rank] = (trv_step_t)TRV_STEP_INIT;
@@ -147,7 +146,6 @@ void trv_verifier_release(trv_verifier_t *v)
     free(v->other_list);
     free(v->stamp);
     free(v->signature);
-    free(v->load);
     free(v->sum);
     free(v->expected);
     free(v->cell);

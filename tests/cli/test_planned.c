@@ -451,9 +451,8 @@ static void test_marks(void **state)
         char line[160];
         tool_t tool = tool_run(lines[i], NULL);
         assert_non_null(strstr(tool.out, "line-l^ "));
-        assert_non_null(strstr(tool.out,
-                               "^: planned does not consider it: more messages leave by a port or arrive per "
-                               "port in a step than the network's 1 (--messages-per-port): "));
+        assert_non_null(strstr(tool.out, "^: planned does not consider it: more messages leave by a port or arrive per "
+                                         "port in a step than the network's 1 (--messages-per-port): "));
         assert_non_null(strstr(tool.out, "line-l 2"));
         tool_clear(&tool);
         snprintf(line, sizeof line, "%s --messages-per-port=unlimited", lines[i]);

@@ -109,38 +109,23 @@ static int tree_create(tree_t *tree, const trv_tree_edge_t *edge, const tables_t
     return rc || !blocks ? rc : list_below(tree, tables->ranks);
 }
 
-/* The maximum number of messages that leave a rank by one port in a step, or arrive at it by one. With several chunks
- * every edge may be in use in one step. */
+/* The messages per port of a tree: those between a rank and its children in a step. With several chunks every edge may
+ * be in use in one step; in an AllReduce a rank then also exchanges messages with its parent. */
 static int messages_per_port(const trv_schedule_t *schedule, const tree_t *tree)
 {
     const tables_t *tables = schedule->tables;
-    const bool up = schedule->collective == TRV_REDUCE || schedule->collective == TRV_GATHER;
-    const bool both = schedule->collective == TRV_ALLREDUCE;
+    const bool pipelined = tables->chunks > 1, both = schedule->collective == TRV_ALLREDUCE;
     int most = 1;
     for (int rank = 0; rank < tables->ranks; rank++) {
-        trv_port_load_t load = {{0}, 0};
-        const trv_tree_edge_t *own = &tree->edge[rank];
-        const trv_message_t upwards = {.peer = own->parent, .port = own->port ^ 1};
-        const trv_message_t downwards = {.peer = rank, .port = own->port};
-        if (both && tables->chunks > 1 && own->parent >= 0) {
-            trv_port_load_add(&load, &schedule->torus, false, rank, &upwards, true);
-            trv_port_load_add(&load, &schedule->torus, false, own->parent, &downwards, false);
-        }
-        for (int i = tree->first[rank], step = -1; i < tree->first[rank + 1]; i++) {
-            const int child = tree->child[i];
-            const trv_tree_edge_t *edge = &tree->edge[child];
-            const trv_message_t down = {.peer = child, .port = edge->port},
-                                above = {.peer = rank, .port = edge->port ^ 1};
-            if (tables->chunks == 1 && edge->step != step)
-                load = (trv_port_load_t){{0}, 0};
-            step = edge->step;
-            if (!up)
-                most = larger(most, trv_port_load_add(&load, &schedule->torus, false, rank, &down, true));
-            if (up || both)
-                most = larger(most, trv_port_load_add(&load, &schedule->torus, false, child, &above, false));
+        const int parents = pipelined && both && tree->edge[rank].parent >= 0;
+        for (int i = tree->first[rank], step = -1, children = 0; i < tree->first[rank + 1]; i++) {
+            const int own = tree->edge[tree->child[i]].step;
+            children = pipelined || own == step ? children + 1 : 1;
+            step = own;
+            most = larger(most, children + parents);
         }
     }
-    return most;
+    return trv_messages_per_port(&schedule->torus, most);
 }
 
 /* ---- One rank's step --------------------------------------------------------------------------------------------- */

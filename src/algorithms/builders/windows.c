@@ -196,7 +196,7 @@ static int run_sources(const runs_t *items, run_t run, int *source)
     return sources;
 }
 
-/* Appends dst := the sum of `sources` registers, in combines of at most three sources. */
+/* Appends dst := the sum of `sources` registers. */
 static int step_add_combine(trv_window_step_t *step, int dst, int sources, const int *reg)
 {
     for (int done = 0; done < sources;) {
@@ -275,7 +275,7 @@ static int step_combine_runs(trv_window_steps_t *windows, trv_window_step_t *ste
 
 /* ---- Window steps ------------------------------------------------------------------------------------------------ */
 
-static trv_window_steps_t *windows_allocate(int size)
+static trv_window_steps_t *windows_allocate(int size, int radix)
 {
     trv_window_steps_t *windows = calloc(1, sizeof *windows);
     if (!windows) {
@@ -283,7 +283,7 @@ static trv_window_steps_t *windows_allocate(int size)
         return NULL;
     }
     windows->size = size;
-    windows->steps = trv_log_ceil(3, size);
+    windows->steps = trv_log_ceil(radix, size);
     windows->registers = 1;
     windows->whole = true;
     return windows;
@@ -326,32 +326,55 @@ static trv_window_steps_t *windows_complete(trv_window_steps_t *windows)
     return windows;
 }
 
-trv_window_steps_t *trv_window_steps_trivance(int size)
+/* Adds the messages by which a window grows by `growth` values on one side: whole windows, and the rest from the
+ * farthest rank. `side`: -1 left, 1 right. A message that goes half way round travels in direction +. */
+static void step_grow(trv_window_step_t *step, int size, int side, int growth)
 {
-    trv_growth_t growth[STEPS_MAX];
-    trv_window_growths(size, growth, NULL);
-    return trv_window_steps_grow(size, growth);
+    const int length = step->hi - step->lo + 1, count = (growth + length - 1) / length;
+    for (int i = 1; i <= count; i++) {
+        const int number = side < 0 ? count + 1 - i : i; /* from left to right */
+        const int distance = number < count ? number * length : growth;
+        const int taken = number < count ? length : growth - (count - 1) * length;
+        const bool forward = side < 0 ? 2 * distance <= size : 2 * distance >= size;
+        step->message[step->messages++] = (trv_window_message_t){.peer = side * distance,
+                                                                 .sign = forward ? 1 : -1,
+                                                                 .lo = side < 0 ? step->lo : step->hi - taken + 1,
+                                                                 .hi = side < 0 ? step->lo + taken - 1 : step->hi};
+    }
 }
 
-trv_window_steps_t *trv_window_steps_grow(int size, const trv_growth_t *growth)
+/* Chooses the growths for several messages from each side: as many values on the left as on the right or, if the
+ * missing values are whole windows, as many windows, because these need no cuts. */
+static void choose_wide_growths(int size, int reach, trv_growth_t *growth)
 {
-    trv_window_steps_t *windows = windows_allocate(size);
+    for (int t = 0, length = 1; length < size; t++) {
+        const int missing = size - length, most = reach * length;
+        int left = missing / 2 < most ? missing / 2 : most;
+        if (missing < 2 * most && missing % length == 0)
+            left = left / length * length;
+        growth[t] = (trv_growth_t){.left = left, .right = missing - left < most ? missing - left : most};
+        length += growth[t].left + growth[t].right;
+    }
+}
+
+trv_window_steps_t *trv_window_steps_trivance(int size, int reach)
+{
+    trv_growth_t growth[STEPS_MAX];
+    if (reach == 1)
+        trv_window_growths(size, growth, NULL);
+    else
+        choose_wide_growths(size, reach, growth);
+    return trv_window_steps_grow(size, reach, growth);
+}
+
+trv_window_steps_t *trv_window_steps_grow(int size, int reach, const trv_growth_t *growth)
+{
+    trv_window_steps_t *windows = windows_allocate(size, 2 * reach + 1);
     for (int t = 0, lo = 0, hi = 0; windows && t < windows->steps; t++) {
-        trv_window_step_t *step = &windows->step[t];
-        step->lo = lo;
-        step->hi = hi;
-        /* The left message comes first, so that the sources follow the order of the ring. In a ring of two, both links
-         * lead to the same neighbour. */
-        if (growth[t].left)
-            step->message[step->messages++] = (trv_window_message_t){.peer = -growth[t].left,
-                                                                     .sign = 1,
-                                                                     .lo = lo,
-                                                                     .hi = lo + growth[t].left - 1};
-        if (growth[t].right)
-            step->message[step->messages++] = (trv_window_message_t){.peer = growth[t].right,
-                                                                     .sign = size == 2 ? 1 : -1,
-                                                                     .lo = hi - growth[t].right + 1,
-                                                                     .hi = hi};
+        windows->step[t].lo = lo;
+        windows->step[t].hi = hi;
+        step_grow(&windows->step[t], size, -1, growth[t].left); /* sources follow the order of the ring */
+        step_grow(&windows->step[t], size, 1, growth[t].right);
         lo -= growth[t].left;
         hi += growth[t].right;
     }
@@ -361,9 +384,10 @@ trv_window_steps_t *trv_window_steps_grow(int size, const trv_growth_t *growth)
 /* The direction of the shorter way to rank + distance, 0 < distance < size; + if both ways are equally long. */
 static int shorter_way(int size, int distance) { return distance <= size - distance ? 1 : -1; }
 
-trv_window_steps_t *trv_window_steps_bruck(int size)
+trv_window_steps_t *trv_window_steps_bruck(int size, int reach)
 {
-    trv_window_steps_t *windows = windows_allocate(size);
+    (void)reach;
+    trv_window_steps_t *windows = windows_allocate(size, 3);
     for (int t = 0, length = 1; windows && t < windows->steps; t++, length *= 3) {
         trv_window_step_t *step = &windows->step[t];
         step->lo = 1 - length;
@@ -377,9 +401,10 @@ trv_window_steps_t *trv_window_steps_bruck(int size)
     return windows ? windows_complete(windows) : NULL;
 }
 
-trv_window_steps_t *trv_window_steps_overlap(int size)
+trv_window_steps_t *trv_window_steps_overlap(int size, int reach)
 {
-    trv_window_steps_t *windows = windows_allocate(size);
+    (void)reach;
+    trv_window_steps_t *windows = windows_allocate(size, 3);
     for (int t = 0, distance = 1, reach = 0; windows && t < windows->steps; t++, reach += distance, distance *= 3) {
         trv_window_step_t *step = &windows->step[t];
         if (t == windows->steps - 1)

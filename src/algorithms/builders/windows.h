@@ -21,7 +21,8 @@
 #include "algorithms/builders/stage.h"
 
 #define TRV_WINDOW_STEPS_MAX    19 /* ceil(log3 2^30) */
-#define TRV_WINDOW_MESSAGES_MAX 2
+#define TRV_WINDOW_REACH_MAX    8  /* messages from each side in a step */
+#define TRV_WINDOW_MESSAGES_MAX (2 * TRV_WINDOW_REACH_MAX)
 #define TRV_WINDOW_VECTORS_MAX  2 /* sums in one message */
 
 /* A message that every rank sends in a step to rank - peer. Every rank therefore receives one from rank + peer. */
@@ -35,7 +36,7 @@ typedef struct trv_window_message {
     int receive[TRV_WINDOW_VECTORS_MAX]; /* the receiver's register of each sum */
 } trv_window_message_t;
 
-#define TRV_WINDOW_SOURCES_MAX 3
+#define TRV_WINDOW_SOURCES_MAX (TRV_WINDOW_MESSAGES_MAX + 1)
 
 /* register dst := source[0] + source[1] …, in the order of the ring */
 typedef struct trv_window_combine {
@@ -57,10 +58,12 @@ typedef struct trv_window_steps {
     trv_window_step_t step[TRV_WINDOW_STEPS_MAX];
 } trv_window_steps_t;
 
-/* The window steps for a ring of `size` >= 1, ceil(log3 size) of them. NULL with trv_last_error() set when out of
- * memory. */
-typedef trv_window_steps_t *trv_window_maker_t(int size);
-trv_window_maker_t trv_window_steps_trivance; /* windows grow in both directions, by trv_window_growths */
+/* The window steps for a ring of `size` >= 1, ceil(log3 size) of them. `reach`: the maximum number of messages from
+ * each side in a step, for window steps that can have several. NULL with trv_last_error() set when out of memory. */
+typedef trv_window_steps_t *trv_window_maker_t(int size, int reach);
+/* windows grow in both directions, by trv_window_growths; with a reach K > 1 by up to K windows on each side, in
+ * ceil(log_(2K+1) size) steps */
+trv_window_maker_t trv_window_steps_trivance;
 /* the paper's distances with whole windows, which overlap: only for idempotent operations */
 trv_window_maker_t trv_window_steps_overlap;
 /* windows grow in one direction, by sums from ranks - 3^k and - 2 * 3^k */
@@ -85,9 +88,9 @@ int trv_window_growths(int size, trv_growth_t growth[TRV_WINDOW_STEPS_MAX], int 
  * vectors, whatever the size. */
 int trv_window_growths_paper(int size, trv_growth_t growth[TRV_WINDOW_STEPS_MAX]);
 
-/* The window steps with these growths. The sum of the growths must be size - 1, and each must be at most the window.
- * NULL when out of memory, or if a message would need more than TRV_WINDOW_VECTORS_MAX vectors. */
-trv_window_steps_t *trv_window_steps_grow(int size, const trv_growth_t *growth);
+/* The window steps with these growths. The sum of the growths must be size - 1, and each must be at most `reach`
+ * windows. NULL when out of memory, or if a message would need more than TRV_WINDOW_VECTORS_MAX vectors. */
+trv_window_steps_t *trv_window_steps_grow(int size, int reach, const trv_growth_t *growth);
 
 /* ---- On a torus (windows_torus.c) -------------------------------------------------------------------------------- */
 
@@ -95,6 +98,7 @@ trv_window_steps_t *trv_window_steps_grow(int size, const trv_growth_t *growth);
  * dimensions are `whole`, stream i works on dimension (i + t) mod D in step t, and completed dimensions are skipped;
  * otherwise it completes dimension i before it continues with i + 1. `share_port`: two messages of a rank may leave
  * through one port. NULL when out of memory. */
-trv_stage_t *trv_windows_stage(const trv_stage_lattice_t *lattice, trv_window_maker_t *maker, bool share_port);
+trv_stage_t *trv_windows_stage(const trv_stage_lattice_t *lattice, trv_window_maker_t *maker, int reach,
+                               bool share_port);
 
 #endif

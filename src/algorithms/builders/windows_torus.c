@@ -75,7 +75,7 @@ static int windows_step(const trv_stage_t *stage, const trv_schedule_t *schedule
 }
 
 /* Creates the window steps of every dimension; equal sizes share them. */
-static bool make_steps(windows_t *windows, trv_window_maker_t *maker)
+static bool make_steps(windows_t *windows, trv_window_maker_t *maker, int reach)
 {
     const trv_stage_lattice_t *lattice = &windows->lattice;
     for (int i = 0; i < lattice->active; i++) {
@@ -83,14 +83,15 @@ static bool make_steps(windows_t *windows, trv_window_maker_t *maker)
             if (lattice->size[j] == lattice->size[i])
                 windows->steps[i] = windows->steps[j];
         if (!windows->steps[i])
-            windows->steps[i] = maker(lattice->size[i]);
+            windows->steps[i] = maker(lattice->size[i], reach);
         if (!windows->steps[i])
             return false;
     }
     return true;
 }
 
-trv_stage_t *trv_windows_stage(const trv_stage_lattice_t *lattice, trv_window_maker_t *maker, bool share_port)
+trv_stage_t *trv_windows_stage(const trv_stage_lattice_t *lattice, trv_window_maker_t *maker, int reach,
+                               bool share_port)
 {
     windows_t *windows = calloc(1, sizeof *windows);
     if (!windows) {
@@ -100,7 +101,7 @@ trv_stage_t *trv_windows_stage(const trv_stage_lattice_t *lattice, trv_window_ma
     windows->lattice = *lattice;
     windows->share_port = share_port;
     windows->base = (trv_stage_t){.registers = 1, .step = windows_step, .destroy = windows_destroy};
-    if (!make_steps(windows, maker)) {
+    if (!make_steps(windows, maker, reach)) {
         windows_destroy(&windows->base); /* accepts NULL for window steps that were not created */
         return NULL;
     }

@@ -34,9 +34,8 @@ const char *cli_excess_mark(cli_excess_t *excess, const char *label, const char 
 void cli_excess_explain(const cli_excess_t *excess, FILE *out)
 {
     if (*excess->list)
-        fprintf(
-            out,
-            "%c: planned does not consider it: more messages leave by a port or arrive per port in a step than the network's "
-            "%d (--messages-per-port): %s\n",
-            CLI_EXCESS_MARK, excess->network.messages_per_port, excess->list);
+        fprintf(out,
+                "%c: planned does not consider it: a rank sends or receives more messages per port in a step than the "
+                "network's %d (--messages-per-port): %s\n",
+                CLI_EXCESS_MARK, excess->network.messages_per_port, excess->list);
 }

@@ -50,9 +50,9 @@ static int ranking_init(ranking_t *ranking, const cli_group_t *group, int size)
     for (int line = 0; line < group->lines; line++) {
         const cli_point_t *point = &group->point[line * group->sizes + size];
         if (!point->row.code)
-            ranking->position[ranking->positions++] = (position_t){point->row.time_ns, line, point->choice->label,
-                                                                   point->row.algorithm, point->row.covers,
-                                                                   point->choice->planned};
+            ranking->position[ranking->positions++] = (position_t){point->row.time_ns,   line,
+                                                                   point->choice->label, point->row.algorithm,
+                                                                   point->row.covers,    point->choice->planned};
     }
     qsort(ranking->position, (size_t)ranking->positions, sizeof *ranking->position, ranking_compare);
     const cli_point_t *any = &group->point[size];
