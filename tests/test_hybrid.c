@@ -247,7 +247,8 @@ static void rejects_bad_names(void **state)
           "'own2' is not own followed by a number of dimensions over which a stream scatters from 1 to 1 on 8x8; "},
          {"hybrid:4:own:own", TRV_ERR_ARGUMENT, "'own' is not a parameter"},
          {"hybrid:4:", TRV_ERR_ARGUMENT, "'' is not a parameter"},
-         {"trivance-l:4", TRV_ERR_ARGUMENT, "trivance-l takes no parameters"},
+         {"trivance-b:4", TRV_ERR_ARGUMENT, "trivance-b takes no parameters"},
+         {"trivance-l:9", TRV_ERR_ARGUMENT, "is not a number of messages from each side in a step from 1 to 8"},
          {"hybri:4", TRV_ERR_ARGUMENT, "there is no algorithm 'hybri:4'"},
          {"planned", TRV_ERR_ARGUMENT, "that trv_planner_best (in Python trivance.plan) returns"},
          {"relayed:auto", TRV_ERR_ARGUMENT, "'auto' selects an algorithm for one network and size"}};

@@ -22,8 +22,8 @@ static void test_own_schedules(void **state)
         trv_link_model_t model;
         int slow_links;
         bool wins;
-    } own[] = {{"9", "linear:8", TRV_ALLTOALL, TRV_FIFO, 0, true},
-               {"9", "linear:8", TRV_ALLTOALL, TRV_DATELINE, 0, true},
+    } own[] = {{"40", "linear:9", TRV_BROADCAST, TRV_FIFO, 0, true}, /* the planner considers linear:8 and :16 */
+               {"40", "linear:9", TRV_BROADCAST, TRV_DATELINE, 0, true},
                {"4x4", "bucket", TRV_ALLREDUCE, TRV_FIFO, 0, false},
                {"4x4", "bucket", TRV_ALLREDUCE, TRV_FIFO, 1, false},
                {"4x4", "binomial", TRV_BROADCAST, TRV_FIFO, 0, false}};
@@ -36,6 +36,7 @@ static void test_own_schedules(void **state)
         trv_planner_t *planner;
         trv_schedule_t *schedule;
         network.model = own[i].model;
+        network.messages_per_port = 0;
         network.slow_links = own[i].slow_links;
         network.slow_link = &slow;
         assert_int_equal(trv_planner_create(&planner, &torus, own[i].collective, 0, &network, NULL), TRV_OK);

@@ -389,7 +389,7 @@ static void test_constraints(void **state)
                                            &(trv_planner_constraints_t){TRV_PLANNER_CONSTRAINTS, .consistent = true});
     assert_true(consistent.consistent && consistent.time_ns >= any.time_ns);
 
-    /* Bruck sends two messages by one port. */
+    /* linear:2 sends two messages by each port. */
     trv_torus_t ring = torus_of("9");
     trv_planner_t *planner;
     for (uint32_t most = 0; most <= 2; most++) {
@@ -402,10 +402,10 @@ static void test_constraints(void **state)
         assert_true(count > 0);
         for (int i = 0; i < count; i++) {
             assert_true(most == 0 || properties_of("9", choices[i].algorithm).messages_per_port <= (int)most);
-            found += strcmp(choices[i].algorithm, "bruck-l") == 0;
+            found += strcmp(choices[i].algorithm, "linear:2") == 0;
         }
         assert_int_equal(found, most != 1);
-        assert_int_equal(trv_planner_time(planner, 64, "bruck-l", &any), 0); /* by its name it is timed everywhere */
+        assert_int_equal(trv_planner_time(planner, 64, "linear:2", &any), 0); /* by its name it is timed everywhere */
         trv_planner_destroy(planner);
     }
 

@@ -131,7 +131,7 @@ static int add_messages(trv_candidates_t *list, const trv_algorithm_t *algorithm
         char name[TRV_ALGORITHM_NAME_MAX];
         trv_name_of_numbers(algorithm, &messages, name);
         rc = add_named(list, name, distinct_max);
-        const int next = messages < 4 ? messages + 1 : 2 * messages;
+        const int next = messages < 8 ? messages + 1 : 2 * messages;
         messages = next <= most || messages == most ? next : most;
     }
     return rc;

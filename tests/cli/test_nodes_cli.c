@@ -25,7 +25,7 @@ static void expect(const char *line, int code, const char *words)
 /* The best plan is first, and no algorithm that Trivance is compared with is listed before it. */
 static void test_plans(void **state)
 {
-    json_t *rows = tool_json("plan 16x16 --nodes 0-9,16-25,32-40 --bytes 32 --format=json");
+    json_t *rows = tool_json("plan 16x16 --nodes 0-9,16-25,32-40 --bytes 32 --messages-per-port=2 --format=json");
     (void)state;
     assert_true(json_array_size(rows) > 4);
     assert_string_equal(json_string_value(json_object_get(json_array_get(rows, 0), "plan")), "line-l");
@@ -54,7 +54,7 @@ static void test_simulate(void **state)
 {
     static const struct {
         const char *job, *named, *order;
-    } job[] = {{"16x16 --nodes 0-9,16-25,32-40 --bytes 1M", "hybrid:29",
+    } job[] = {{"16x16 --nodes 0-9,16-25,32-40 --bytes 1M --messages-per-port=2", "hybrid:29",
                 "order of the ranks, that of the plan: snake on 29m at"},
                {"8x8 --nodes 0-3,8-11,16-19,24-27 --bytes 4K", "star:l", "rows on 4mx4m"},
                {"4x4 --nodes 1,2,5 --collective broadcast --root 1 --bytes 4K", "trivance-tree", "order of the ranks"},
@@ -104,7 +104,7 @@ static void test_rows(void **state)
         assert_int_equal(sum, 0 + 1 + 4 + 5);
     }
     json_decref(rows);
-    tool_t tool = tool_run("plan 4x4 --nodes 0-1,4-5 --bytes 32 --format=csv", NULL);
+    tool_t tool = tool_run("plan 4x4 --nodes 0-1,4-5 --bytes 32 --messages-per-port=2 --format=csv", NULL);
     assert_int_equal(tool.code, 0);
     assert_non_null(strstr(tool.out, ",slower,nodes\n"));
     assert_non_null(strstr(tool.out, ",rows,1,2208.4,1500.0,708.4,0.0,1.0,0 1 4 5\n"));
