@@ -32,7 +32,7 @@ L_LAST, B_FIRST = 512 << 10, 32 << 10
 #: The network. Alpha and the message overhead are the software of an endpoint, measured on 32 B.
 NETWORK: dict[str, Any] = {"model": "dateline", "shared_paths": "one", "path_bandwidth": "12.8Tb/s",
                            "balance_ties": True, "alpha": "3.4ns", "message_overhead": "1.5ns"}
-#: Bytes of the vector times ranks up to which every packet is simulated.
+#: Bytes of the vector times ranks up to which every packet is simulated; beyond, packets may be enlarged.
 FULL_MAX = 1 << 35
 
 
@@ -124,7 +124,7 @@ def _pairwise(dims: tuple[int, ...], stream: int, ways: Callable[[Array, int], A
     return steps
 
 
-def _collectives(algorithm: str, dims: tuple[int, ...]) -> list[Steps]:
+def collectives(algorithm: str, dims: tuple[int, ...]) -> list[Steps]:
     """The steps of every independent part of the vector, without those of an allgather."""
     family = algorithm[:-1]
     if family in ("Trivance", "Bruck"):
@@ -173,22 +173,22 @@ def blocks(steps: Steps, ranks: int) -> Iterator[Array]:
 @functools.lru_cache(maxsize=64)
 def _lists(algorithm: str, dims: tuple[int, ...], part: int) -> list[list[tuple[Array, Array]]]:
     """For each hop of each step of a part of the vector, how many blocks each rank sends, and whether the last one."""
-    steps, ranks = _collectives(algorithm, dims)[part], math.prod(dims)
+    steps, ranks = collectives(algorithm, dims)[part], math.prod(dims)
     hops = sum(map(len, steps))
-    count, last = np.zeros((hops, ranks), dtype=np.int64), np.zeros((hops, ranks), dtype=bool)
+    count = last = np.zeros((hops, ranks), dtype=np.int64)
     for chosen in blocks(steps, ranks):
         last = chosen == np.arange(hops)[:, np.newaxis]
-        count += last
+        count = count + last
     lists = iter(zip(count, last))
     return [[next(lists) for _ in step] for step in steps]
 
 
-def _sizes(algorithm: str, dims: tuple[int, ...], part: int, steps: Steps, share: int) -> list[list[Array]]:
-    """The floats that each rank sends, for each hop of each step."""
+def _sizes(algorithm: str, dims: tuple[int, ...], part: int, steps: Steps, share: int, lists: bool) -> list[list[Array]]:
+    """The floats that each rank sends, for each hop of each step; with ``lists`` by lists of blocks on 16x16x16, too."""
     ranks = math.prod(dims)
     if algorithm.endswith("L"):
         return [[np.full(ranks, share) for _ in step] for step in steps]
-    if algorithm == "TrivanceB" and dims == (16, 16, 16):
+    if algorithm == "TrivanceB" and dims == (16, 16, 16) and not lists:
         return [[np.full(ranks, math.ceil(0.33 ** (k + 1) * share)) for _ in step] for k, step in enumerate(steps)]
     return [[count * (share // ranks) + last * (share % ranks) for count, last in step]
             for step in _lists(algorithm, dims, part)]
@@ -212,21 +212,38 @@ def _bucket(dims: tuple[int, ...], floats: int) -> Iterator[tuple[int, Hop, Arra
         yield from ((step, *both) for step, both in enumerate(before + after))
 
 
-def sent(algorithm: str, dims: tuple[int, ...], floats: int) -> Iterator[tuple[int, Hop, Array]]:
-    """(step, hop, floats of each rank)."""
+def sent(algorithm: str, dims: tuple[int, ...], floats: int, lists: bool = False) -> Iterator[tuple[int, Hop, Array]]:
+    """(step, hop, floats of each rank); ``lists``: see `_sizes`."""
     if algorithm == "Bucket":
         yield from _bucket(dims, floats)
         return
     if algorithm == "SwingB" and any(side % 2 for side in dims):
         raise trivance.UnsupportedError("the helper pairs of Swing B on odd sizes are not modelled")
-    collectives = _collectives(algorithm, dims)
+    collectives = collectives(algorithm, dims)
     for index, steps in enumerate(collectives):
         share = _share(floats, len(collectives), index)
-        sizes = _sizes(algorithm, dims, index, steps, share)
+        sizes = _sizes(algorithm, dims, index, steps, share, lists)
         if algorithm.endswith("B") and share >= math.prod(dims):
             steps, sizes = steps + steps[::-1], sizes + sizes[::-1]
         for k, (step, amounts) in enumerate(zip(steps, sizes)):
             yield from ((k, hop, amount) for hop, amount in zip(step, amounts))
+
+
+def _sent_by_text(algorithm: str, dims: tuple[int, ...], floats: int) -> Iterator[tuple[int, Hop, Array]]:
+    """As `sent`, on equal sizes, with the blocks that must move: as much as this project's Trivance B and Bruck B send."""
+    found = sent(algorithm, dims, floats)
+    if algorithm not in ("TrivanceB", "BruckB"):
+        yield from found
+        return
+    model = trivance.Schedule(f"{algorithm[:-1].lower()}-b", dims)
+    units = {}
+    for stream, step, src, dst, port, count, _ in model.messages.tolist():
+        if (stream, src) == (0, 0):
+            there = model.torus.coordinates(dst)[port // 2]
+            units[step, min(there, dims[0] - there)] = count
+    for step, hop, amounts in found:
+        share = _share(floats, len(dims), hop.stream % len(dims))
+        yield step, hop, np.full_like(amounts, round(share * units[step, abs(int(hop.distance.flat[0]))] / model.units))
 
 
 def _messages(found: Iterable[tuple[int, Hop, Array]], header: int = HEADER_BYTES) -> list[Message]:
@@ -245,6 +262,19 @@ class Rules(NamedTuple):
     header: int = HEADER_BYTES
     sizes: Callable[..., Iterable[tuple[int, Hop, Array]]] = sent
     network: tuple[tuple[str, Any], ...] = tuple(NETWORK.items())
+
+
+#: The published rules, and what results without one of them, by names that are part of the keys of results.
+RULES = {
+    "published": Rules(),
+    "no barrier": Rules(barrier=False),
+    "independent streams": Rules(synchronous=False),
+    "an interface for each port": Rules(network=tuple((NETWORK | {"shared_paths": (), "path_bandwidth": None}).items())),
+    "blocks that must move": Rules(sizes=_sent_by_text),
+    "lists on 16x16x16": Rules(sizes=functools.partial(sent, lists=True)),
+    "no header": Rules(header=0),
+    "ties one way": Rules(network=tuple((NETWORK | {"balance_ties": False}).items())),
+}
 
 
 def lump_ns(algorithm: str, torus: str, alpha: float | str = "1.5us") -> float:
@@ -332,9 +362,14 @@ def time_ns(algorithm: str, torus: str, floats: int, rules: Rules = Rules(), alp
         stages = sum(_run((4,) * len(dims), stage, True, network, True) for stage in _bucket_stages(dims, floats))
         return lump + stages + (barrier_ns(torus, **changes) if rules.barrier else 0)
     found = list(rules.sizes(algorithm, dims, floats))
-    ties = any((2 * abs(hop.distance) == dims[hop.dimension]).any() for _, hop, _ in found)
-    network["balance_ties"] = network["balance_ties"] and ties
+    halfway = any((2 * abs(hop.distance) == dims[hop.dimension]).any() for _, hop, _ in found)
+    full = halfway or FLOAT_BYTES * floats * math.prod(dims) <= FULL_MAX
+    network["balance_ties"] = network["balance_ties"] and full  # balanced ties need every packet
     listed = _messages(found, rules.header)
+    if not rules.synchronous:  # both messages of a part of Trivance and Bruck belong together
+        parts = len(dims) if algorithm[:-1] in ("Trivance", "Bruck") else 2 * len(dims)
+        end = lump + _run(dims, [m._replace(stream=m.stream % parts) for m in listed], True, network, full)
+        return end + (barrier_ns(torus, **changes) if rules.barrier else 0)
     if rules.barrier:
         listed += _barrier(dims, 1 + max(m.step for m in listed))
-    return lump + _run(dims, listed, not rules.synchronous, network, FLOAT_BYTES * floats * math.prod(dims) <= FULL_MAX)
+    return lump + _run(dims, listed, False, network, full)
