@@ -219,9 +219,9 @@ def sent(algorithm: str, dims: tuple[int, ...], floats: int, lists: bool = False
         return
     if algorithm == "SwingB" and any(side % 2 for side in dims):
         raise trivance.UnsupportedError("the helper pairs of Swing B on odd sizes are not modelled")
-    collectives = collectives(algorithm, dims)
-    for index, steps in enumerate(collectives):
-        share = _share(floats, len(collectives), index)
+    parts = collectives(algorithm, dims)
+    for index, steps in enumerate(parts):
+        share = _share(floats, len(parts), index)
         sizes = _sizes(algorithm, dims, index, steps, share, lists)
         if algorithm.endswith("B") and share >= math.prod(dims):
             steps, sizes = steps + steps[::-1], sizes + sizes[::-1]
@@ -275,6 +275,14 @@ RULES = {
     "no header": Rules(header=0),
     "ties one way": Rules(network=tuple((NETWORK | {"balance_ties": False}).items())),
 }
+
+
+def simulates(member: str, torus: str, size: int) -> bool:
+    """Whether the published simulation has times of a member ("barrier": of MPI_Finalize), and the model, too."""
+    if member.endswith("-l"):
+        return size <= L_LAST
+    odd = member == "swing-b" and any(side % 2 for side in trivance.Torus(torus).dims)
+    return member == "barrier" or size >= B_FIRST and not odd
 
 
 def lump_ns(algorithm: str, torus: str, alpha: float | str = "1.5us") -> float:
