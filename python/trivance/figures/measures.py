@@ -73,6 +73,7 @@ def advantage(other: Any, own: Any) -> Any:
 
 
 def break_even(sizes: Array, gains: Array) -> BreakEven:
+    sizes, gains = sizes[~np.isnan(gains)], gains[~np.isnan(gains)]
     first = last = math.inf
     before = 0.0
     for i, gain in enumerate(gains):

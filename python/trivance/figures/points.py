@@ -161,7 +161,7 @@ def _simulate_published(what: str, points: list[Point], kept: Kept, workers: int
     tasks = sorted(groups.values(), key=lambda group: -trivance.Torus(group[0].torus).size)
     if not tasks:
         return
-    # Processes are forked: no other thread may run at this time.
+    # Processes are forked, so that they need not load the packages again: no other thread may run at this time.
     with multiprocessing.get_context("fork").Pool(min(workers, len(tasks)), _leave_interrupts) as pool, \
             _progress.meter(None, what) as report:
         for done, answers in enumerate(pool.imap_unordered(_published_ns, tasks)):

@@ -47,6 +47,8 @@ class Result:
     studies: list[tuple[Study, list[StudyRow]]] = field(default_factory=list)
     variants: dict[str, "Result"] = field(default_factory=dict)  # the same figures under other assumptions
     published: "Result | None" = None                            # the paper's figures by the published rules
+    plots: str = ""                                              # plots.md, see `effects`
+    corrected: Figure | None = None                              # its figure
     simulations: int = 0                                         # of the paper's figures and the studies
     packet_hops: int = 0
     all_simulations: int = 0                                     # including those of the figures beyond the paper
@@ -128,6 +130,7 @@ def run(what: str, result: Result, kept: Kept, workers: int) -> Result:
             if own[0] in barriers:
                 curve.by_own, curve.barrier = True, answer(barriers[own[0]], kept).time_ns
             figure.curves.append(curve)
+        figure.published = result.published and result.published.find(spec.number)
         result.figures.append(figure)
     for study in catalogue.STUDIES if result.studied else ():
         result.studies.append((study, [_study_row(answers, other, own) for one, other, own in rows if one is study]))
@@ -169,11 +172,12 @@ def variants(result: Result, kept: Kept, workers: int) -> None:
 
 
 def add_published(result: Result, kept: Kept, workers: int) -> None:
-    """Simulates the paper's figures by the published rules, at every second size; of a quick run those of 8 and 8x8."""
+    """Simulates the paper's figures by the published rules, at every second size; of a quick run those of 8 and 8x8.
+
+    `run` then gives each figure its published one. It starts processes: no other thread may run at this time.
+    """
     specs = [s for s in result.specs if not s.beyond and not (result.quick and (s.parameter or s.torus not in ("8", "8x8")))]
     result.published = run("published rules", Result(specs, True, PUBLISHED, studied=False), kept, workers)
-    for figure in result.figures:
-        figure.published = result.published.find(figure.spec.number)
 
 
 def network_text(options: Options) -> str:
