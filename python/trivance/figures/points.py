@@ -134,7 +134,7 @@ def keep(what: str, asked: Sequence[tuple[str, simulation.Point]], kept: Kept, w
 def _published_ns(points: list[Point]) -> list[tuple[str, Answer]]:
     """The answers of points of one algorithm on one torus, which share its lists of blocks."""
     found = []
-    for torus, (member,), size, options, _ in points:
+    for torus, (member,), size, options, _ in sorted(points, key=lambda point: (point.size, dict(point.options)["rules"])):
         changes: dict[str, Any] = {name.replace("-", "_"): value for name, value in options if name != "rules"}
         if member == BARRIER:
             time = published.barrier_ns(torus, **{name: value for name, value in changes.items() if name != "alpha"})

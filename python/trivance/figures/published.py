@@ -350,34 +350,51 @@ def _bucket_stages(dims: tuple[int, ...], floats: int) -> Iterator[list[Message]
     return (_messages(found) for found in stages + stages[::-1])
 
 
+def _prepare(dims: tuple[int, ...], listed: list[Message], independent: bool = False) -> tuple[trivance.Simulator, int]:
+    made, vector = _schedule(dims, sorted(listed, key=lambda m: (m.step, m.src, m.stream)), independent)
+    return trivance.Simulator(made, dims), vector
+
+
 def barrier_ns(torus: str, **changes: Any) -> float:
     """The time of MPI_Finalize if all ranks begin it together."""
     dims = dims_of(torus)
-    return _run(dims, _barrier(dims, 0), False, NETWORK | changes, True)
+    simulator, vector = _prepare(dims, _barrier(dims, 0))
+    return simulator.run(vector, network=trivance.Network(dims, **NETWORK | changes), full=True).time_ns
 
 
-def _run(dims: tuple[int, ...], listed: list[Message], independent: bool, network: dict[str, Any], full: bool) -> float:
-    made, vector = _schedule(dims, sorted(listed, key=lambda m: (m.step, m.src, m.stream)), independent)
-    return trivance.Simulator(made, trivance.Network(dims, **network)).run(vector, full=full).time_ns
+class _Prepared(NamedTuple):
+    """One schedule, or those of Bucket's stages, one after another; ``balanced``: with half-way messages."""
+    simulators: list[tuple[trivance.Simulator, int]]
+    dims: tuple[int, ...]
+    balanced: bool
+    barrier: bool  # whether the schedule includes MPI_Finalize
+
+
+@functools.lru_cache(maxsize=1)
+def _prepared(algorithm: str, dims: tuple[int, ...], floats: int, rules: Rules) -> _Prepared:
+    """What depends on the network's shape only; times on several networks follow each other."""
+    if algorithm == "Bucket":
+        small = (4,) * len(dims)
+        return _Prepared([_prepare(small, stage, True) for stage in _bucket_stages(dims, floats)], small, False, False)
+    found = list(rules.sizes(algorithm, dims, floats))
+    halfway = any((2 * abs(hop.distance) == dims[hop.dimension]).any() for _, hop, _ in found)
+    listed = _messages(found, rules.header)
+    if not rules.synchronous:  # both messages of a part of Trivance and Bruck belong together
+        parts = len(dims) if algorithm[:-1] in ("Trivance", "Bruck") else 2 * len(dims)
+        listed = [m._replace(stream=m.stream % parts) for m in listed]
+    elif rules.barrier:
+        listed += _barrier(dims, 1 + max(m.step for m in listed))
+    return _Prepared([_prepare(dims, listed, not rules.synchronous)], dims, halfway, rules.synchronous and rules.barrier)
 
 
 def time_ns(algorithm: str, torus: str, floats: int, rules: Rules = Rules(), alpha: float | str = "1.5us",
             **changes: Any) -> float:
     """The time of a vector of ``floats`` floats, of the plots by default. ``changes`` are those of the network."""
-    dims, network = dims_of(torus), dict(rules.network) | changes
-    lump = lump_ns(algorithm, torus, alpha)
-    if algorithm == "Bucket":
-        stages = sum(_run((4,) * len(dims), stage, True, network, True) for stage in _bucket_stages(dims, floats))
-        return lump + stages + (barrier_ns(torus, **changes) if rules.barrier else 0)
-    found = list(rules.sizes(algorithm, dims, floats))
-    halfway = any((2 * abs(hop.distance) == dims[hop.dimension]).any() for _, hop, _ in found)
-    full = halfway or FLOAT_BYTES * floats * math.prod(dims) <= FULL_MAX
-    network["balance_ties"] = network["balance_ties"] and full  # balanced ties need every packet
-    listed = _messages(found, rules.header)
-    if not rules.synchronous:  # both messages of a part of Trivance and Bruck belong together
-        parts = len(dims) if algorithm[:-1] in ("Trivance", "Bruck") else 2 * len(dims)
-        end = lump + _run(dims, [m._replace(stream=m.stream % parts) for m in listed], True, network, full)
-        return end + (barrier_ns(torus, **changes) if rules.barrier else 0)
-    if rules.barrier:
-        listed += _barrier(dims, 1 + max(m.step for m in listed))
-    return lump + _run(dims, listed, False, network, full)
+    dims, options = dims_of(torus), dict(rules.network) | changes
+    prepared = _prepared(algorithm, dims, floats, rules)
+    full = prepared.balanced or FLOAT_BYTES * floats * math.prod(dims) <= FULL_MAX
+    options["balance_ties"] = options["balance_ties"] and full  # balanced ties need every packet
+    network = trivance.Network(prepared.dims, **options)
+    end = lump_ns(algorithm, torus, alpha) + sum(simulator.run(vector, network=network, full=full).time_ns
+                                                 for simulator, vector in prepared.simulators)
+    return end + (barrier_ns(torus, **changes) if rules.barrier and not prepared.barrier else 0)
