@@ -137,28 +137,31 @@ def test_unsimulated_sizes():
     """Sizes that the published simulation does not have are left out of every measure."""
     result = published([math.nan, 30, 20, -20])
     figure = result.figures[0]
-    figure.curves.append(Curve("bruck", "Bruck", 1, np.full(4, 2000.0), figure.curves[0].own.copy(), ["bruck-l"] * 4, by_own=True))
+    own = figure.curves[0].own.copy()
+    figure.curves.append(Curve("bruck", "Bruck", 1, np.full(4, 2000.0), own, ["bruck-l"] * 4, by_own=True))
     figure.curves[1].own[0] = 1000.0
     assert figure.best[0] == pytest.approx(100)
-    for rule in (rules.Within(25, 50, 1024, 2048, "swing"), rules.PeakAt(2048, 2048, "swing"), rules.BreaksEven(4096, 8192, "swing")):
+    for rule in (rules.Within(25, 50, 1024, 2048, "swing"), rules.PeakAt(2048, 2048, "swing"),
+                 rules.BreaksEven(4096, 8192, "swing")):
         assert rules.check(result, Claim("", "", (6,), rule)).verdict == AGREES, rule
-    assert [published_rules.simulates(*one) for one in (("swing-l", "8", 1 << 20), ("swing-b", "8", 1 << 20), ("bucket", "8", 32),
-                                                        ("swing-b", "27x27", 1 << 20))] == [False, True, False, False]
+    asked = (("swing-l", "8", 1 << 20), ("swing-b", "8", 1 << 20), ("bucket", "8", 32), ("swing-b", "27x27", 1 << 20))
+    assert [published_rules.simulates(*one) for one in asked] == [False, True, False, False]
 
 
 def test_published_lists(tmp_path):
     """The lists of blocks are exported with their gaps; `trivance verify` names one."""
     assert [lists.complete("TrivanceB", torus) for torus in ("8", "16", "8x8")] == [[8], [11], [64, 64]]
     assert lists.complete("BruckB", "8x8") == [37, 40] and lists.complete("SwingL", "9") == [0]
+    command = [sys.executable, "-m", "trivance.figures.lists"]
     for algorithm, torus, words in (("TrivanceB", "8x8", None), ("SwingB", "8", None),
                                     ("TrivanceB", "16", "rank 0 lacks the contribution of rank 2 in block 0"),
                                     ("SwingL", "9", "has the contribution of rank 0 twice")):
-        done = subprocess.run([sys.executable, "-m", "trivance.figures.lists", algorithm, torus], capture_output=True, text=True, check=True)
+        done = subprocess.run([*command, algorithm, torus], capture_output=True, text=True, check=True)
         (tmp_path / "lists.json").write_text(done.stdout, encoding="utf-8")
         proof = trivance.Schedule.from_file(tmp_path / "lists.json").verify()
         assert proof.valid == (words is None) and (words or "") in (proof.fault or ""), proof
     assert done.stderr == "0 of 9 ranks end with every contribution exactly once\n"
-    assert subprocess.run([sys.executable, "-m", "trivance.figures.lists", "Bucket", "8"], capture_output=True, check=False).returncode == 2
+    assert subprocess.run([*command, "Bucket", "8"], capture_output=True, check=False).returncode == 2
 
 
 def test_effects(tmp_path):

@@ -27,6 +27,7 @@ EFFECTS = (
     ("half-way messages one way", "ties one way", True),
     ("without MPI_Finalize and relative to T_A", "no barrier", False),
 )
+TIMED = ("64", "8x8")  # whose times are a table of their own
 CORRECTED = 7  # the figure that is drawn without MPI_Finalize and relative to T_A
 SHRINKING, SHRINKING_SIZES = "16x16x16", (2 << 20, 8 << 20, 32 << 20)
 LISTED = ("8", "9", "16", "27", "32", "64", "8x8", "9x9", "3x3x3")
@@ -68,6 +69,21 @@ def markdown_of(rows: Sequence[Row], tori: Sequence[str] = tuple(TORI)) -> str:
                           [[row.title, *map(percent, row.gains)] for row in rows])
 
 
+def changes_of(kept: Kept, tori: Sequence[str] = TIMED) -> str:
+    """The times of each algorithm at the largest size, and how much every row changes them. `table` simulates them."""
+    def time(torus: str, one: catalogue.Family, rules: str) -> float:
+        return answer(_point(torus, one, SIZES[-1], rules), kept).time_ns
+
+    columns = [(torus, one) for torus in tori for one in _families()]
+    plotted = [time(*column, PLOTTED[1]) for column in columns]
+    rows = [[PLOTTED[0], *(f"{one / 1e3:.1f} us" for one in plotted)]]
+    for title, rules, by_own in EFFECTS:
+        if by_own:  # the others do not change times
+            changes = [100 * (time(*column, rules) / one - 1) for column, one in zip(columns, plotted)]
+            rows.append([title, *(f"{change:+.1f} %".replace("-0.0", "+0.0") for change in changes)])
+    return write.markdown(["", *(f"{torus} {one.title}" for torus, one in columns)], rows)
+
+
 def _text_row(result: Result) -> Row:
     figures = [figure for number in TORI.values() if (figure := result.find(number))]
     return Row("the text", [float(figure.best[list(figure.axis).index(size)]) for figure in figures for size in SIZES])
@@ -86,13 +102,15 @@ def _barriers(result: Result) -> Iterator[tuple[object, ...]]:
 def _shrinking(kept: Kept, workers: int) -> str:
     """Trivance B on 16x16x16 with messages that shrink by 0.33, and with lists of blocks."""
     own = catalogue.family("trivance")._replace(members=("trivance-b",))
-    pairs = [[_point(SHRINKING, own, size, rules) for rules in ("published", "lists on 16x16x16")] for size in SHRINKING_SIZES]
+    pairs = [[_point(SHRINKING, own, size, rules) for rules in ("published", "lists on 16x16x16")]
+             for size in SHRINKING_SIZES]
     rest = [_point(SHRINKING, one, size, "published") for size in SHRINKING_SIZES for one in catalogue.baselines()]
     simulate_all("published rules", sum(pairs, rest), kept, workers)
     rows = []
     for size, pair in zip(SHRINKING_SIZES, pairs):
         times = [answer(point, kept).time_ns for point in pair]
-        other = np.nanmin([answer(_point(SHRINKING, one, size, "published"), kept).time_ns for one in catalogue.baselines()])
+        other = np.nanmin([answer(_point(SHRINKING, one, size, "published"), kept).time_ns
+                           for one in catalogue.baselines()])
         rows.append((exactly(size), *(f"{time / 1e3:.1f} us" for time in times),
                      *(percent(-float(advantage(time, other))) for time in times)))
     return write.markdown(("size", "Trivance B, 0.33", "Trivance B, lists", "advantage, 0.33", "advantage, lists"), rows)
@@ -141,6 +159,7 @@ def run(result: Result, kept: Kept, workers: int) -> None:
         text = importlib.resources.files(__package__).joinpath("plots.md").read_text(encoding="utf-8")
         result.plots = string.Template(text).substitute(
             effects=markdown_of([*table(kept, workers), _text_row(result)]),
-            barriers=write.markdown(("figure", "torus", "MPI_Finalize", "Trivance, 32 B, as plotted", "share"), _barriers(result)),
+            changes=changes_of(kept), size=exactly(SIZES[-1]), barriers=write.markdown(
+                ("figure", "torus", "MPI_Finalize", "Trivance, 32 B, as plotted", "share"), _barriers(result)),
             shrinking=_shrinking(kept, workers), lists=lists_of())
         result.corrected = corrected(result, kept, workers)

@@ -37,38 +37,42 @@ def _received(steps: Steps, moves: Array) -> Array:
 
 
 def complete(algorithm: str, torus: str) -> list[int]:
-    """For each part of the vector, how many ranks end with every contribution to their block (L: the vector) exactly once."""
+    """For each part of the vector, the ranks with every contribution to their block (L: the vector) exactly once."""
     ranks = math.prod(dims_of(torus))
     return [sum(int((_received(steps, moves)[unit if algorithm.endswith("B") else slice(None)] == 1).all(axis=-1).sum())
                 for unit, moves in _moves(algorithm, steps, ranks)) for steps in collectives(algorithm, dims_of(torus))]
 
 
 def _file_steps(algorithm: str, steps: Steps, ranks: int) -> dict[str, Any]:
-    """The messages and combines of a part: what a hop brings is received into register 1, or 2 for the second one."""
+    """The messages and combines of a part: the data of a step's first hop are received into register 1, then 2."""
     moves = list(_moves(algorithm, steps, ranks))
     file: dict[str, list[Any]] = {"steps": [], "combines": []}
     first = 0
     for step in steps:
-        units = [[np.flatnonzero([move[first + i][rank] for _, move in moves]).tolist() for rank in range(ranks)]
-                 for i in range(len(step))]
+        brought: list[dict[int, set[int]]] = [{} for _ in range(ranks)]  # of each rank, the units by register
+        messages = []
+        for register, hop in enumerate(step, 1):
+            signs = ["-" if way < 0 else "+" for way in np.broadcast_to(hop.distance, ranks).tolist()]
+            for rank in range(ranks):
+                units = [unit for unit, move in moves if move[first + register - 1][rank]]
+                if units:
+                    peer = int(hop.peer[rank])
+                    messages.append([rank, peer, f"{signs[rank]}{hop.dimension}", 4 * len(units),
+                                     {"into": register, "blocks": units}])
+                    brought[peer][register] = set(units)
         first += len(step)
-        file["steps"].append([
-            [rank, int(hop.peer[rank]), f"{'-' if hop.distance.flat[rank % hop.distance.size] < 0 else '+'}{hop.dimension}", 4 * len(units[i][rank]),
-             {"into": i + 1, "blocks": units[i][rank]}] for i, hop in enumerate(step) for rank in range(ranks) if units[i][rank]])
-        brought = [{int(hop.peer[rank]): set(units[i][rank]) for rank in range(ranks)} for i, hop in enumerate(step)]
-        file["combines"].append([
-            [rank, 0, [0] + sources, sorted(some)] for rank in range(ranks) for sources, some in _groups(
-                [one.get(rank, set()) for one in brought])])
+        file["steps"].append(messages)
+        file["combines"].append([[rank, 0, [0, *registers], sorted(units)] for rank, received in enumerate(brought)
+                                 for registers, units in _groups(received)])
     return file
 
 
-def _groups(brought: list[set[int]]) -> Iterator[tuple[list[int], set[int]]]:
-    """The units that the same registers have received, from 1 on."""
-    for mask in range(1, 1 << len(brought)):
-        some = [one for i, one in enumerate(brought) if mask >> i & 1]
-        others: set[int] = set().union(*(one for i, one in enumerate(brought) if not mask >> i & 1))
-        if units := set.intersection(*some) - others:
-            yield [i + 1 for i in range(len(brought)) if mask >> i & 1], units
+def _groups(received: dict[int, set[int]]) -> Iterator[tuple[list[int], set[int]]]:
+    """(registers, the units that exactly these have received)."""
+    by_registers: dict[tuple[int, ...], set[int]] = {}
+    for unit in set().union(*received.values()):
+        by_registers.setdefault(tuple(one for one, units in received.items() if unit in units), set()).add(unit)
+    yield from ((list(registers), units) for registers, units in by_registers.items())
 
 
 def schedule(algorithm: str, torus: str) -> dict[str, Any]:

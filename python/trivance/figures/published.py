@@ -246,7 +246,7 @@ def _sent_by_text(algorithm: str, dims: tuple[int, ...], floats: int) -> Iterato
         yield step, hop, np.full_like(amounts, round(share * units[step, abs(int(hop.distance.flat[0]))] / model.units))
 
 
-def _messages(found: Iterable[tuple[int, Hop, Array]], header: int = HEADER_BYTES) -> list[Message]:
+def _messages(found: Iterable[tuple[int, Hop, Array]], header: int) -> list[Message]:
     return [Message(step, hop.stream, src, dst, 2 * hop.dimension + (way < 0), FLOAT_BYTES * size + header)
             for step, hop, amounts in found
             for src, (dst, way, size) in enumerate(zip(hop.peer.tolist(), hop.distance.tolist(), amounts.tolist()))
@@ -332,7 +332,7 @@ def _schedule(dims: tuple[int, ...], listed: list[Message], independent: bool = 
         return trivance.Schedule.from_file(stream.name), vector
 
 
-def _bucket_stages(dims: tuple[int, ...], floats: int) -> Iterator[list[Message]]:
+def _bucket_stages(dims: tuple[int, ...], floats: int, header: int) -> Iterator[list[Message]]:
     """The stages of Bucket, each on a torus of sides of 4: no stream meets another on a link, and all ranks are alike.
 
     A stream's largest block passes all ranks, one in each step, and determines the time of all of them.
@@ -347,7 +347,7 @@ def _bucket_stages(dims: tuple[int, ...], floats: int) -> Iterator[list[Message]
             parts[stream] = part // side
             found += [(step, hop, np.full(4 ** len(dims), part // side + part % side)) for step in range(side - 1)]
         stages.append(found)
-    return (_messages(found) for found in stages + stages[::-1])
+    return (_messages(found, header) for found in stages + stages[::-1])
 
 
 def _prepare(dims: tuple[int, ...], listed: list[Message], independent: bool = False) -> tuple[trivance.Simulator, int]:
@@ -372,10 +372,11 @@ class _Prepared(NamedTuple):
 
 @functools.lru_cache(maxsize=1)
 def _prepared(algorithm: str, dims: tuple[int, ...], floats: int, rules: Rules) -> _Prepared:
-    """What depends on the network's shape only; times on several networks follow each other."""
+    """The schedules, which depend on the network's shape only. Times on several networks are computed one after another."""
     if algorithm == "Bucket":
         small = (4,) * len(dims)
-        return _Prepared([_prepare(small, stage, True) for stage in _bucket_stages(dims, floats)], small, False, False)
+        stages = [_prepare(small, stage, True) for stage in _bucket_stages(dims, floats, rules.header)]
+        return _Prepared(stages, small, False, False)
     found = list(rules.sizes(algorithm, dims, floats))
     halfway = any((2 * abs(hop.distance) == dims[hop.dimension]).any() for _, hop, _ in found)
     listed = _messages(found, rules.header)

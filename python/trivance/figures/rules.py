@@ -317,8 +317,8 @@ def judge(result: Any, claim: Any) -> Judgement:
     published = check(result.published, claim) if result.published else text._replace(verdict=NOT_MEASURED, measured="")
     holds = (published.verdict == AGREES, text.verdict == AGREES)
     measured = {published.verdict, text.verdict} != {NOT_MEASURED}
-    return Judgement(published, text, dict(zip(((True, True), (True, False), (False, True), (False, False)), VERDICTS))[holds]
-                     if measured else NOT_MEASURED)
+    cases = dict(zip(((True, True), (True, False), (False, True), (False, False)), VERDICTS))
+    return Judgement(published, text, cases[holds] if measured else NOT_MEASURED)
 
 
 def _changed(result: Any, barrier: bool, by_own: bool) -> Any:
@@ -341,7 +341,7 @@ def readings(result: Any) -> dict[str, Any]:
 
 
 def reason(result: Any, claim: Any, judged: Judgement) -> str:
-    """What a claim that does not hold by both sets of rules needs, and the known reason."""
+    """The conditions under which a claim holds that does not hold by both sets of rules, and the known reason."""
     others = ((name, check(other, claim)) for name, other in readings(result).items())
     if judged.verdict == PUBLISHED:
         needed = next((f"It does not hold by {name}: {found.measured}." for name, found in others
@@ -350,5 +350,6 @@ def reason(result: Any, claim: Any, judged: Judgement) -> str:
     elif judged.verdict == TEXT:
         needed = ""
     else:
-        needed = next((f"It holds by {name}: {found.measured}." for name, found in others if found.verdict == AGREES), NOT_REPRODUCED)
+        needed = next((f"It holds by {name}: {found.measured}." for name, found in others if found.verdict == AGREES),
+                      NOT_REPRODUCED)
     return " ".join(filter(None, (needed, claim.why)))

@@ -130,7 +130,7 @@ def run(what: str, result: Result, kept: Kept, workers: int) -> Result:
             if own[0] in barriers:
                 curve.by_own, curve.barrier = True, answer(barriers[own[0]], kept).time_ns
             figure.curves.append(curve)
-        figure.published = result.published and result.published.find(spec.number)
+        figure.published = result.published.find(spec.number) if result.published else None
         result.figures.append(figure)
     for study in catalogue.STUDIES if result.studied else ():
         result.studies.append((study, [_study_row(answers, other, own) for one, other, own in rows if one is study]))
