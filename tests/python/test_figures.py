@@ -168,7 +168,7 @@ def test_effects(tmp_path):
     """docs/plots.md has the sizes of the effects; here those of the ring of 8 and, exhaustively, of 8x8."""
     page = (ROOT / "docs/plots.md").read_text(encoding="utf-8")
     table = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in page.splitlines() if line.startswith("|")]
-    head, rows = table[0], {row[0]: row for row in table}
+    head, rows = table[0], {row[0]: row for row in reversed(table)}
     tori = ["8", "8x8"] if EXHAUSTIVE else ["8"]
     kept = Kept(tmp_path / "kept.jsonl")
     found = effects.table(kept, 2, tori)
