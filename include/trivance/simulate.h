@@ -8,8 +8,9 @@
  * step; it enters the next step when these are injected and its receives have arrived. Ranks and streams do not wait
  * for each other otherwise, except for message overheads, which a rank pays one after another over all its streams.
  *
- * The timing rules are those of SST 11.1 with its Merlin network, the paper's simulator (section 6, appendix E), which
- * TRV_DATELINE and otherwise the default options reproduce; docs/simulator.md states every one.
+ * The timing rules are those of SST 11.1 with its Merlin network, on which the paper's simulation builds (section 6,
+ * appendix E), and which TRV_DATELINE and otherwise the default options reproduce; docs/simulator.md states every one.
+ * docs/published.md states the options that reproduce the paper's own simulation.
  *
  * Time is counted in whole femtoseconds. Every run is determined to the last bit by its arguments.
  *
@@ -116,7 +117,7 @@ typedef struct trv_simulate_options {
 } trv_simulate_options_t;
 
 /* One queue per link, and the other parameters of the paper's evaluation (appendix E): 800 Gb/s, alpha 1.5 us, 8 KiB
- * packets, 100 ns links, 50 + 50 ns routers. The paper's simulator has two channels per link (TRV_DATELINE). */
+ * packets, 100 ns links, 50 + 50 ns routers. SST/Merlin has two channels per link (TRV_DATELINE). */
 #define TRV_SIMULATE_DEFAULTS                                                                                          \
     {                                                                                                                  \
         TRV_SIZED_WITH(trv_simulate_options_t, TRV_MEMBER(model) = TRV_FIFO, TRV_MEMBER(bandwidth_bps) = 800e9,        \

@@ -87,7 +87,8 @@ def compare_times(quick: bool) -> tuple[list[Row], int]:
     for row in read("times.csv", quick):
         changes = {} if row["link_gbps"] == "800" else {"bandwidth": f"{row['link_gbps']}Gb/s"}
         try:
-            last, plot = published.times_ns(row["algorithm"], row["topology"], int(row["count_floats"]), **changes)
+            last, plot = (published.time_ns(row["algorithm"], row["topology"], int(row["count_floats"]),
+                                            published.Rules(barrier=barrier), **changes) for barrier in (False, True))
         except trivance.UnsupportedError:
             missing += 1
             continue
@@ -116,7 +117,7 @@ def main() -> int:
     rows, missing = compare_times(quick)
     both = "median  within 1 %   worst"
     print(f"\n{'':10} {'rows':>5}   {both}    {both}\n{'':16}   last_stop_ns{'':24}time_ns")
-    for algorithm in published.ALGORITHMS:
+    for algorithm in published.ALGORITHMS.values():
         print(_line(algorithm, [row for row in rows if row.algorithm == algorithm])[0])
     text, within = _line("all", rows, missing)
     print(f"{text}\n{missing} rows are not modelled\n")

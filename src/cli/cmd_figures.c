@@ -15,8 +15,8 @@ static const cli_option_t option[] =
     {{"output", 'o', "DIR", "the folder for the results (default: evaluation); created if missing", "DIR"},
      {"only", OPTION_ONLY, "LIST", "only these figures, numbers from 6 to 35 separated by commas", NULL},
      {"quick", OPTION_QUICK, NULL,
-      "only every second size, tables of at most 1024 ranks and, without --only, figures of at most 64 ranks: seconds "
-      "instead of minutes",
+      "only every second size, tables of at most 1024 ranks, published rules on 8 and 8x8 only and, without --only, "
+      "figures of tori of at most 64 ranks: seconds instead of minutes",
       NULL},
      {"model", OPTION_MODEL, "M",
       "queues of a link: dateline (two channels that take turns, as in SST/Merlin; default) or fifo (one queue, the "
@@ -37,11 +37,14 @@ const cli_command_t cli_figures_command = {
     .summary = "the figures and tables of the paper's evaluation, recomputed",
     .usage = "[OPTIONS]",
     .about =
-        "Simulates figures 6 to 20 of the paper's evaluation and tables 1 and 2, and compares them with the paper's "
-        "claims. Figures 21 to 32, beyond the paper, show the gains of planned schedules (`trivance plan`) over all of "
+        "Simulates figures 6 to 20 of the paper's evaluation, by the rules of its own simulation code and by its text, "
+        "and "
+        "tables 1 and 2, and compares them with the paper's claims. Figures 21 to 32, beyond the paper, show the gains "
+        "of planned schedules (`trivance plan`) over all of "
         "its algorithms, on meshes up to 512 MiB (30 to 32); figure 33 shows their losses as links fail; figures 34 "
         "and 35 are for 4-D tori. The folder then has index.html (all of it, opens offline), evaluation.md (claim by "
-        "claim), tables.csv, and in figures/ every figure as CSV and SVG. An interrupted run resumes where it stopped. "
+        "claim), plots.md (the effect of each published rule; in complete runs), tables.csv, and in figures/ every "
+        "figure as CSV and SVG. An interrupted run resumes where it stopped. "
         "Requires python3 with numpy and matplotlib.",
     .option = option,
     .examples = "trivance figures --output evaluation\n"

@@ -30,7 +30,7 @@ HOPS = (
     "Between 64 and 128 KiB Trivance can still use L, while the others need twice the steps or longer "
     "routes, and the hops decide: with 200 ns per hop the cost model gives 38 % on 16x16x16 at 128 KiB "
     "and 29 % on 32x32 at 64 KiB, with free hops 16 and 15 % (`trivance cost 16x16x16 --bytes=128K "
-    "--hop=200ns`). The paper's numbers are closer to the latter, although it states 200 ns.")
+    "--hop=200ns`).")
 MEETS = (
     "Its mirrored streams meet on the same links: Theta 1.91 instead of the closed form's 1.45 (`trivance"
     " cost --paper`), more than Trivance's 1.66.")
@@ -46,8 +46,7 @@ BRUCK_27 = (
 ENDPOINTS = (
     "The best other algorithm there is Bucket with its 104 steps; every 100 ns more per step is one point"
     " more: the claim holds with 0.5 us per message (`trivance simulate 27x27 --bytes=32M "
-    "--model=dateline --message-overhead=500ns`: 40.4 %). The paper's endpoints (Firefly, Hermes) have such costs, which "
-    "it does not state; here endpoints pay only alpha.")
+    "--model=dateline --message-overhead=500ns`: 40.4 %).")
 THETA_3 = (
     "The paper's table 2 contradicts it: Bruck B has three times the Theta of Trivance B, which is 67 % "
     "for large vectors. It can only refer to small ones, where we measure 17 % (figure 12).")

@@ -11,13 +11,13 @@ from typing import Any, NoReturn
 
 import trivance
 
-from . import combinations, page, report, rules, write
+from . import combinations, effects, page, report, rules, write
 from .catalogue import SPECS, Spec
 from .claims import CLAIMS
 from .counted import tables
 from .draw import draw
 from .points import Kept
-from .run import Result, run, variants
+from .run import Result, add_published, run, variants
 
 QUICK_RANKS_MAX, QUICK_TABLES_RANKS_MAX = 64, 1024
 BAD = 2
@@ -55,7 +55,7 @@ def command_text(options: argparse.Namespace) -> str:
 
 def chosen(options: argparse.Namespace) -> list[Spec]:
     return [spec for spec in SPECS if (spec.number in options.only if options.only else
-                                       not options.quick or trivance.Torus(spec.torus).size <= QUICK_RANKS_MAX)]
+                                       not options.quick or not spec.mesh and trivance.Torus(spec.torus).size <= QUICK_RANKS_MAX)]
 
 
 # ---- The folder ------------------------------------------------------------------------------------------------------
@@ -79,6 +79,11 @@ def write_all(result: Result, rows: list[dict[str, Any]], folder: str) -> None:
             write.figure_csv(figure, stream)
         with write.output(name + ".svg") as stream:
             draw(figure, stream)
+    if result.corrected:
+        with write.output(path("figures", f"corrected-{result.corrected.spec.number:02d}.svg")) as stream:
+            draw(result.corrected, stream)
+        with write.output(path("plots.md")) as stream:
+            stream.write(result.plots)
     with write.output(path("tables.csv")) as stream:
         write.tables_csv(rows, stream)
     with write.output(path("evaluation.md")) as stream:
@@ -105,9 +110,11 @@ def _run(options: argparse.Namespace, kept: Kept) -> None:
         return
     result = Result(specs, options.quick, (("delivery", options.delivery), ("model", options.model)),
                     command=command_text(options))
+    add_published(result, kept, options.workers)
     counted = ThreadPoolExecutor(1).submit(tables, QUICK_TABLES_RANKS_MAX if options.quick else math.inf)
     run("figures", result, kept, options.workers)
     variants(result, kept, options.workers)
+    effects.run(result, kept, options.workers)
     write_all(result, counted.result(), options.output)
     print_summary(result, options.output, time.monotonic() - begun)
 
@@ -135,10 +142,11 @@ def main(arguments: list[str]) -> int:
 
 
 def print_summary(result: Result, folder: str, seconds: float) -> None:
-    verdicts = [rules.check(result, claim).verdict for claim in CLAIMS]
-    simulations = result.all_simulations + sum(v.all_simulations for v in result.variants.values())
+    verdicts = [rules.judge(result, claim).verdict for claim in CLAIMS]
+    simulations = sum(one.all_simulations for one in (result, result.published, *result.variants.values()) if one)
     count = len(result.figures)
     print(f"{count} figure{'' if count == 1 else 's'} of {simulations} simulations in {seconds:.1f} s. Of the paper's "
-          f"claims {verdicts.count(rules.AGREES)} agree, {verdicts.count(rules.DIFFERS)} differ, "
-          f"{verdicts.count(rules.NOT_MEASURED)} were not measured.\n"
+          f"claims {verdicts.count(rules.BOTH)} hold by its published rules and by its text, "
+          f"{verdicts.count(rules.PUBLISHED)} by the rules only, {verdicts.count(rules.TEXT)} by the text only, "
+          f"{verdicts.count(rules.NEITHER)} by neither; {verdicts.count(rules.NOT_MEASURED)} were not measured.\n"
           f"{folder}/index.html shows all of it, {folder}/evaluation.md compares claim by claim.")

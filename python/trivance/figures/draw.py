@@ -1,6 +1,7 @@
 """A figure as SVG by matplotlib, with the paper's axes and the colours of the page and the explorer (theme.css).
 
-A hollow marker shows where an algorithm switches from L to B, a dotted line where Trivance does.
+Solid markers are times of the text, hollow ones those of the published rules. An edged marker shows where an algorithm
+switches from L to B, a dotted line where Trivance does.
 """
 import contextlib
 from typing import Any, Iterator, TextIO
@@ -66,11 +67,20 @@ def _draw_advantages(figure: Figure, axes: Any) -> None:
         axes.plot(figure.axis, curve.advantage, color=colour, linewidth=1.8, marker=marker, markersize=4,
                   markevery=filled, label=curve.title)
         if at_b >= 0:
-            axes.plot(figure.axis[at_b], curve.advantage[at_b], color=colour, marker=marker, markersize=6.5,
-                      markerfacecolor="white", markeredgewidth=1.6)
+            axes.plot(figure.axis[at_b], curve.advantage[at_b], color=colour, marker=marker, markersize=7,
+                      markeredgecolor=INK, markeredgewidth=1.4)
+        published = figure.published and figure.published.curve(curve.key)
+        if figure.published and published:
+            axes.plot(figure.published.axis, published.advantage, color=colour, linewidth=1.1, linestyle="--", marker=marker,
+                      markersize=5, markerfacecolor="white", markeredgewidth=1.1)
         if own_at_b >= 0 and (i == 0 or parameter):
             axes.axvline(figure.axis[own_at_b], linestyle=":", linewidth=1.3,
                          color=colour if parameter else ALGORITHM[own.colour])
+
+
+    if figure.published:
+        axes.plot([], [], color=MUTED, linewidth=1.1, linestyle="--", marker="o", markersize=5, markerfacecolor="white",
+                  label="hollow: published, / T_Trivance")
 
 
 def _draw_cuts(figure: Figure, axes: Any) -> None:

@@ -29,11 +29,13 @@ class Curve:
     worst: Array = _none()                               # of cuts: the slowest network; ``own`` is the median
     worst_member: list[str] = field(default_factory=list)
     served: list[int] = field(default_factory=list)      # networks on which the whole torus's plan works
+    barrier: float = 0.0                                 # of published times: MPI_Finalize alone
+    by_own: bool = False                                 # of published times: advantages are relative to ``own``
 
     @property
     def advantage(self) -> Array:
-        """(T_A - T_own) / T_A in percent, at every point."""
-        return np.asarray(advantage(self.other, self.own))
+        """(T_A - T_own) / T_A in percent, or / T_own of published times, at every point; NaN: not simulated."""
+        return np.asarray(advantage(self.other, self.own) if not self.by_own else -advantage(self.own, self.other))
 
 
 @dataclass
@@ -42,6 +44,7 @@ class Figure:
     axis: Array  # bytes, or numbers of cuts
     curves: list[Curve] = field(default_factory=list)
     networks: int = 0  # of cuts
+    published: "Figure | None" = None  # the same figure by the published rules
 
     def curve(self, key: Any) -> Curve | None:
         return next((c for c in self.curves if c.key == key), None)
@@ -49,7 +52,7 @@ class Figure:
     @property
     def best(self) -> Array:
         """The advantage over the fastest of the figure's curves, at every point."""
-        return np.asarray(np.min([c.advantage for c in self.curves], axis=0))
+        return np.asarray(np.nanmin([c.advantage for c in self.curves], axis=0))
 
 
 class BreakEven(NamedTuple):
@@ -70,6 +73,7 @@ def advantage(other: Any, own: Any) -> Any:
 
 
 def break_even(sizes: Array, gains: Array) -> BreakEven:
+    sizes, gains = sizes[~np.isnan(gains)], gains[~np.isnan(gains)]
     first = last = math.inf
     before = 0.0
     for i, gain in enumerate(gains):
@@ -100,8 +104,8 @@ def frame(figure: Figure) -> tuple[float, float]:
     if figure.spec.about_cuts:
         worst = max(float(np.max(c.worst / c.other)) for c in figure.curves)
         return 1.0, math.ceil(10 * worst + 0.5) / 10
-    every = np.concatenate([c.advantage for c in figure.curves]).clip(-60, 60)
-    low, high = min(0.0, float(every.min())), max(10.0, float(every.max()))
+    every = np.concatenate([c.advantage for f in (figure, figure.published) if f for c in f.curves]).clip(-60, 60)
+    low, high = min(0.0, float(np.nanmin(every))), max(10.0, float(np.nanmax(every)))
     return 10.0 * math.floor((low - 2) / 10), 10.0 * math.ceil((high + 2) / 10)
 
 

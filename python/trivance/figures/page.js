@@ -41,6 +41,7 @@ const axisOf = figure => figure.cuts ? figure.cuts.links : sizes.slice(0, figure
 const placeText = (figure, i) => !figure.cuts ? bytesText(sizes[i])
   : `${figure.cuts.links[i]} link${figure.cuts.links[i] === 1 ? '' : 's'} cut`;
 const timesText = value => value.toFixed(2) + '×';
+const published = (figure, curve) => figure.published && figure.published.curves.find(one => one.key === curve.key);
 const advantage = (curve, i) => (curve.other[i] - curve.own[i]) / curve.other[i] * 100;
 
 /* ---- Plots ------------------------------------------------------------------------------------------------------ */
@@ -109,6 +110,20 @@ function linesOf(figure) {
   return lines;
 }
 
+/* The same by the published rules, with hollow markers, at the sizes that are simulated. */
+function publishedLinesOf(figure) {
+  if (!figure.published) return [];
+  const at = figure.published.sizes.map(size => sizes.indexOf(size)).filter(i => i >= 0);
+  const line = { dashed: true, published: true, hollow: -1, at };
+  const microseconds = values => values.map(ns => ns && ns / 1e3);
+  const lines = figure.published.curves.flatMap((curve, c) => hidden.has(keyOf(figure, curve)) ? [] : [{
+    ...line, colour: colourOf(figure, c), marker: lookOf(figure, c),
+    values: mode === 'relative' ? curve.advantage : microseconds(curve.other) }]);
+  if (mode === 'absolute' && !figure.parameter)
+    lines.push({ ...line, colour: ownColour(figure), marker: 0, values: microseconds(figure.published.curves[0].own) });
+  return lines;
+}
+
 function scalesOf(figure) {
   const inner = frame.width - frame.left - frame.right, tall = frame.height - frame.top - frame.bottom;
   const axis = axisOf(figure), first = Math.log2(axis[0]), last = Math.log2(axis[axis.length - 1]);
@@ -120,7 +135,8 @@ function scalesOf(figure) {
     ticks = figure.cuts ? timesSteps(low, high) : niceSteps(low, high);
     label = value => figure.cuts ? value.toFixed(1) : value < 0 ? '−' + -value : String(value);
   } else {
-    const all = figure.curves.flatMap(curve => [...curve.other, ...curve.own, ...(curve.worst || [])]);
+    const all = [...figure.curves, ...(figure.published ? figure.published.curves : [])]
+      .flatMap(curve => [...curve.other, ...curve.own, ...(curve.worst || [])]).filter(ns => ns !== null);
     low = Math.floor(Math.log10(Math.min(...all) / 1e3));
     high = Math.ceil(Math.log10(Math.max(...all) / 1e3));
     y = value => frame.top + (high - Math.log10(value)) / (high - low) * tall;
@@ -173,15 +189,18 @@ function drawSwitches(svg, figure, { x }) {
 }
 
 function drawLine(group, line, { x, y }) {
-  const points = line.values.map((value, i) => [x(i), y(value)]);
+  const points = line.values.map((value, i) => value === null ? null : [x(line.at ? line.at[i] : i), y(value)])
+    .filter(point => point);
   const path = points.map(([px, py], i) => `${i ? 'L' : 'M'}${px.toFixed(1)},${py.toFixed(1)}`).join('');
   group.append(shape('path', { class: 'curve', d: path, stroke: line.colour,
                                ...(line.dashed ? { 'stroke-dasharray': '5 4' } : {}) }));
   points.forEach(([px, py], i) => {
-    const hollow = i === line.hollow;
-    if (line.dashed && !hollow) return;
-    group.append(shape('path', { d: markerOf(line.marker, px, py, hollow ? 4.4 : 2.6), stroke: line.colour,
-                                 'stroke-width': hollow ? 1.8 : 0, fill: hollow ? 'var(--card)' : line.colour }));
+    const edged = i === line.hollow;
+    if (line.dashed && !edged && !line.published) return;
+    group.append(shape('path', { d: markerOf(line.marker, px, py, edged ? 4.4 : line.published ? 3.4 : 2.6),
+                                 stroke: edged ? 'currentColor' : line.colour,
+                                 'stroke-width': edged ? 1.6 : line.published ? 1.2 : 0,
+                                 fill: line.published ? 'var(--card)' : line.colour }));
   });
 }
 
@@ -196,7 +215,7 @@ function draw(chart) {
                    shape('rect', { x: frame.left - 5, y: frame.top - 5,
                                    width: frame.width - frame.left - frame.right + 10,
                                    height: frame.height - frame.top - frame.bottom + 10 })), group);
-  for (const line of linesOf(figure)) drawLine(group, line, scales);
+  for (const line of [...publishedLinesOf(figure), ...linesOf(figure)]) drawLine(group, line, scales);
   chart.cross = shape('line', { class: 'cross', y1: frame.top, y2: frame.height - frame.bottom, visibility: 'hidden' });
   svg.append(chart.cross);
 }
@@ -237,6 +256,11 @@ function fillTip(figure, i) {
     const row = tipRow(colourOf(figure, c), curve.title, timeText(curve.other[i]), curve.member[i]);
     row.append(element('td', {}, element('strong', {}, percentText(advantage(curve, i)))));
     table.append(row);
+    const other = published(figure, curve), at = other ? figure.published.sizes.indexOf(sizes[i]) : -1;
+    if (at < 0 || other.other[at] === null) return;
+    const again = tipRow(colourOf(figure, c), 'as published', timeText(other.other[at]), other.member[at]);
+    again.append(element('td', {}, percentText(other.advantage[at])));
+    table.append(again);
   });
   tip.replaceChildren(table);
 }
@@ -313,7 +337,7 @@ function legendOf(figure) {
       `is drawn again. Schedules that do not know the cuts serve ${served} of ${all}.`));
     return legend;
   }
-  legend.append(element('span', { class: 'note' }, '○ goes from L to B' +
+  legend.append(element('span', { class: 'note' }, (figure.published ? '○ published rules   ' : '') + '● edged: goes from L to B' +
                         (figure.own.key === 'trivance' ? '   ┊ Trivance does' : '')));
   return legend;
 }
@@ -346,7 +370,8 @@ function setMode(next) {
     button.setAttribute('aria-pressed', String(button.dataset.mode === mode)));
   byId('mode-hint').textContent = mode === 'relative'
     ? 'Above the line of Trivance, or of planned schedules, these are faster, by that share of the other algorithm’s ' +
-      'time; curves leave the frame at ±60 %. Each algorithm is the faster of its L and its B at each size.'
+      'time; curves leave the frame at ±60 %. Each algorithm is the faster of its L and its B at each size. Hollow ' +
+      'markers: by the rules of the paper’s own simulation, relative to Trivance’s time.'
     : 'Both axes are logarithmic. Where the curves differ in a parameter, the dashed ones are Trivance’s.';
   charts.forEach(draw);
 }
@@ -371,7 +396,7 @@ function addTable(parent, caption, head, rows, dense) {
 }
 
 const measured = data.claims.filter(claim => claim.verdict !== 'not measured');
-const badge = verdict => element('span', { class: 'badge ' + verdict }, verdict);
+const badge = verdict => element('span', { class: 'badge ' + ({ both: 'agrees', neither: 'differs' }[verdict] || verdict) }, verdict);
 
 function fillClaims(table, chosen) {
   const body = element('tbody', {});
@@ -380,13 +405,13 @@ function fillClaims(table, chosen) {
     claim.figures.forEach((number, i) =>
       figures.append(i ? ', ' : '', element('a', { href: `#figure-${number}` }, String(number))));
     const text = element('td', {}, claim.text);
-    if (claim.verdict === 'differs' && claim.why) text.append(element('span', { class: 'why' }, claim.why.replaceAll('`', '')));
+    if (claim.why) text.append(element('span', { class: 'why' }, claim.why.replaceAll('`', '')));
     const cell = (name, ...content) => element('td', { 'data-name': name }, ...content);
     text.dataset.name = '';
     body.append(element('tr', {}, cell('Section', claim.where), text, cell('Figure', figures), cell('Rule', claim.rule),
-                        cell('Measured', claim.measured), cell('', badge(claim.verdict))));
+                        cell('Published rules', claim.published), cell('Text', claim.measured), cell('Holds by', badge(claim.verdict))));
   }
-  const head = ['Section', 'The paper', 'Figure', 'Rule', 'Measured', ''];
+  const head = ['Section', 'The paper', 'Figure', 'Rule', 'Published rules', 'Text', 'Holds by'];
   const titles = head.map(name => element('th', { scope: 'col' }, name));
   table.replaceChildren(element('thead', {}, element('tr', {}, ...titles)), body);
 }
@@ -406,8 +431,7 @@ function addUnmeasured(claims) {
 function addClaims() {
   byId('assumptions').textContent = data.assumptions.replaceAll('`', '');
   const count = verdict => data.claims.filter(claim => claim.verdict === verdict).length;
-  const kinds = [['', `All ${measured.length}`], ['agrees', `${count('agrees')} agree`],
-                 ['differs', `${count('differs')} differ`]];
+  const kinds = [['', `All ${measured.length}`], ...data.verdicts.map(verdict => [verdict, `${count(verdict)} by ${verdict}`])];
   for (const [verdict, name] of kinds) {
     const button = element('button', { type: 'button', 'aria-pressed': String(!verdict) }, name);
     button.addEventListener('click', () => {
@@ -457,14 +481,14 @@ function addTables() {
 /* ---- The page --------------------------------------------------------------------------------------------------- */
 
 function addHead() {
-  const agree = data.claims.filter(claim => claim.verdict === 'agrees').length;
+  const agree = data.claims.filter(claim => ['both', 'text'].includes(claim.verdict)).length;
   const others = new Intl.ListFormat('en-GB').format(data.baselines);
   byId('lead').textContent = `How much faster is AllReduce by Trivance than by ${others}? Every point below is a ` +
     'packet-level simulation, every claim of the paper stands beside what came out.';
   const facts = [[data.figures.length === 1 ? 'figure' : 'figures', data.figures.length], ['simulations', data.simulations.toLocaleString('en')],
                  ['packet-hops', (data.packetHops / 1e6).toLocaleString('en', { maximumFractionDigits: 0 }) + ' M'],
                  ['seconds', data.seconds.toFixed(data.seconds < 10 ? 1 : 0)],
-                 ['claims agree', `${agree} of ${measured.length}`]];
+                 ['claims hold by the text', `${agree} of ${measured.length}`]];
   for (const [name, value] of facts)
     byId('facts').append(element('div', {}, element('dt', {}, name), element('dd', {}, String(value))));
   byId('made').append('Made by ', element('code', {}, data.command),

@@ -2,6 +2,7 @@
 page.js draws."""
 import importlib.resources
 import json
+import math
 from typing import Any, Iterable, Sequence, TextIO
 
 import trivance
@@ -15,8 +16,15 @@ def _text(name: str) -> str:
     return importlib.resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def _numbers(values: Iterable[float]) -> list[float]:
-    return [float(f"{value:.12g}") for value in values]
+def _numbers(values: Iterable[float]) -> list[float | None]:
+    return [None if math.isnan(value) else float(f"{value:.12g}") for value in values]
+
+
+def _published(figure: Figure) -> dict[str, Any]:
+    """The times and advantages by the published rules, at some of the sizes."""
+    return {"sizes": [int(size) for size in figure.axis],
+            "curves": [{"key": curve.key, "other": _numbers(curve.other), "own": _numbers(curve.own), "member": curve.member,
+                        "ownMember": curve.own_member, "advantage": _numbers(curve.advantage)} for curve in figure.curves]}
 
 
 def _figure(figure: Figure) -> dict[str, Any]:
@@ -33,14 +41,14 @@ def _figure(figure: Figure) -> dict[str, Any]:
     return {"number": figure.spec.number, "title": figure.spec.title, "torus": figure.spec.torus,
             "parameter": figure.spec.parameter, "cuts": about_cuts if figure.spec.about_cuts else None,
             "range": frame(figure), "own": {"key": own.key, "title": own.title, "colour": own.colour},
-            "curves": curves}
+            "curves": curves, "published": _published(figure.published) if figure.published else None}
 
 
 def _claim(result: Result, claim: Any) -> dict[str, Any]:
-    finding = rules.check(result, claim)
-    why = rules.reason(result, claim) if finding.verdict == rules.DIFFERS else ""
-    return {"where": claim.section, "text": claim.text, "figures": claim.figures, "rule": finding.rule,
-            "measured": finding.measured, "verdict": finding.verdict, "why": why}
+    judged = rules.judge(result, claim)
+    why = rules.reason(result, claim, judged) if judged.verdict not in (rules.BOTH, rules.NOT_MEASURED) else ""
+    return {"where": claim.section, "text": claim.text, "figures": claim.figures, "rule": judged.text.rule,
+            "published": judged.published.measured, "measured": judged.text.measured, "verdict": judged.verdict, "why": why}
 
 
 def _study(study: catalogue.Study, rows: list[StudyRow]) -> dict[str, Any]:
@@ -58,7 +66,7 @@ def write(result: Result, claims: Sequence[Any], tables: list[dict[str, Any]], s
             "sizes": [int(size) for size in max(axes, key=len, default=[])],
             "figures": [_figure(figure) for figure in result.figures],
             "claims": [_claim(result, claim) for claim in claims],
-            "studies": [_study(*one) for one in result.studies], "assumptions": rules.ASSUMPTIONS,
+            "studies": [_study(*one) for one in result.studies], "assumptions": rules.ASSUMPTIONS, "verdicts": rules.VERDICTS,
             "tables": [{name: round(value, 4) if isinstance(value, float) else value for name, value in row.items()}
                        for row in tables]}
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False).replace("</", "<\\/")

@@ -1,16 +1,21 @@
 """Simulations on all cores, each executed once; results are kept on disk, so that an interrupted run can be resumed."""
 import functools
 import json
+import math
+import multiprocessing
 import os
+import signal
 from typing import Any, Iterable, NamedTuple, Sequence
 
 import trivance
-from trivance import simulation
+from trivance import _progress, simulation
 
-from . import message_rules
+from . import message_rules, published
 
 Options = tuple[tuple[str, str], ...]
 PLANNED = ("planned",)
+PUBLISHED: Options = (("rules", "published"),)
+BARRIER = "barrier"  # a member of published points: MPI_Finalize alone
 
 
 class Point(NamedTuple):
@@ -27,6 +32,11 @@ class Point(NamedTuple):
         options = " ".join(f"{name}={value}" for name, value in self.options)
         collective = "" if self.collective == "allreduce" else f" {self.collective}"
         return f"{trivance.__version__} {self.torus} {self.size} {options}{collective}: {' '.join(self.members)}"
+
+    @property
+    def singles(self) -> list["Point"]:
+        """The points of one member each that the published simulation has, if the options name its rules."""
+        return [self._replace(members=(member,)) for member in self.members if published.simulates(member, self.torus, self.size)]
 
     def asked(self) -> simulation.Point:
         """The question to the library. A member trivance-b#RULE is Trivance B under another message rule."""
@@ -92,12 +102,22 @@ def network_of(torus: str, options: Options, cuts: Sequence[str] = ()) -> trivan
 
 
 def simulate_all(what: str, points: Iterable[Point], kept: Kept, workers: int) -> None:
-    """Fills ``kept`` with the answers of all points."""
+    """Fills ``kept`` with the answers of all points; see `answer`."""
+    points = list(points)
+    _simulate_published(what, [one for point in points if "rules" in dict(point.options) for one in point.singles], kept, workers)
+    points = [point for point in points if "rules" not in dict(point.options)]
     left = [point for point in dict.fromkeys(points) if point.key not in kept.answers]
     keep(what, [(point.key, point.asked()) for point in left], kept, workers)
     for point in left:
         if point.key not in kept.answers:
             raise trivance.UnsupportedError(f"none of {', '.join(point.members)} takes a {point.torus}")
+
+
+def answer(point: Point, kept: Kept) -> Answer:
+    """The answer of a simulated point; of a published one the fastest member's, NaN if none is simulated."""
+    if "rules" not in dict(point.options):
+        return kept.answers[point.key]
+    return min((kept.answers[one.key] for one in point.singles), default=Answer(math.nan, "", 0))
 
 
 def keep(what: str, asked: Sequence[tuple[str, simulation.Point]], kept: Kept, workers: int) -> None:
@@ -107,3 +127,45 @@ def keep(what: str, asked: Sequence[tuple[str, simulation.Point]], kept: Kept, w
             kept.add(asked[index][0], Answer(row.time_ns, row.name, row.packet_hops))
 
     simulation.compare_points([point for _, point in asked], workers, None, what, done)
+
+
+# ---- By the published rules ------------------------------------------------------------------------------------------
+
+def _published_ns(points: list[Point]) -> list[tuple[str, Answer]]:
+    """The answers of points of one algorithm on one torus, which share its lists of blocks."""
+    found = []
+    for torus, (member,), size, options, _ in sorted(points, key=lambda point: (point.size, dict(point.options)["rules"])):
+        changes: dict[str, Any] = {name.replace("-", "_"): value for name, value in options if name != "rules"}
+        if member == BARRIER:
+            time = published.barrier_ns(torus, **{name: value for name, value in changes.items() if name != "alpha"})
+        else:
+            time = published.time_ns(published.ALGORITHMS[member], torus, size // published.FLOAT_BYTES,
+                                     published.RULES[dict(options)["rules"]], **changes)
+        found.append((Point(torus, (member,), size, options).key, Answer(time, member, 0)))
+    return found
+
+
+def _leave_interrupts() -> None:
+    """Lets the parent process handle Ctrl-C, and end this one."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
+def _simulate_published(what: str, points: list[Point], kept: Kept, workers: int) -> None:
+    """The same by processes, because half of the work is Python's; the largest tori first."""
+    groups: dict[tuple[str, tuple[str, ...]], list[Point]] = {}
+    for point in dict.fromkeys(points):
+        if point.key not in kept.answers:
+            groups.setdefault((point.torus, point.members), []).append(point)
+    tasks = sorted(groups.values(), key=lambda group: -trivance.Torus(group[0].torus).size)
+    if not tasks:
+        return
+    # Processes are forked, so that they need not load the packages again: no other thread may run at this time.
+    with multiprocessing.get_context("fork").Pool(min(workers, len(tasks)), _leave_interrupts) as pool, \
+            _progress.meter(None, what) as report:
+        for done, answers in enumerate(pool.imap_unordered(_published_ns, tasks)):
+            for key, one in answers:
+                kept.add(key, one)
+            if report:
+                report((done + 1) / len(tasks))

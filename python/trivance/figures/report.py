@@ -11,16 +11,16 @@ from .run import Result, StudyRow, network_text
 from .write import markdown, read_csv
 
 SHOWN = (6, 8, 11, 12)  # the other figures are on the page
-HEAD = ("section", "the paper", "figure", "rule", "measured", "verdict")
+HEAD = ("section", "the paper", "figure", "rule", "published rules", "text", "holds by")
 SMALL = 64 << 10
 ORDERS = "chunk-order.csv"
-Findings = list[tuple[Any, rules.Finding]]
+Findings = list[tuple[Any, rules.Judgement]]
 
 
 def write(result: Result, claims: Sequence[Any], tables: list[dict[str, Any]], folder: str, stream: TextIO) -> None:
     """Writes the report, with the tables that other commands wrote to the folder."""
     template = importlib.resources.files(__package__).joinpath("report.md").read_text(encoding="utf-8")
-    findings = [(claim, rules.check(result, claim)) for claim in claims]
+    findings = [(claim, rules.judge(result, claim)) for claim in claims]
     stream.write(string.Template(template).substitute(
         command=result.command, network=network_text(result.options), first=exactly(result.sizes[0]),
         last=exactly(result.sizes[-1]), simulations=result.simulations, hops=f"{result.packet_hops / 1e9:.2f}",
@@ -40,21 +40,14 @@ def _list(words: list[str]) -> str:
 # ---- Summary ---------------------------------------------------------------------------------------------------------
 
 def _summary(result: Result, findings: Findings) -> dict[str, Any]:
-    verdicts = Counter(finding.verdict for _, finding in findings)
-    reasons = Counter(_kind(result, claim) for claim, finding in findings if finding.verdict == rules.DIFFERS)
-    difference = [f"{count} hold{'s' if count == 1 else ''} with {kind[3:]}" if kind.startswith("in ") else
-                  f"{count} {kind}" for kind, count in reasons.most_common()]
-    text = _list(difference) if difference else ""
-    return {"agree": verdicts[rules.AGREES], "differ": verdicts[rules.DIFFERS],
-            "measured": verdicts[rules.AGREES] + verdicts[rules.DIFFERS], "agreement": _agreement(result),
-            "difference": f"{text[:1].upper()}{text[1:]}." if text else ""}
-
-
-def _kind(result: Result, claim: Any) -> str:
-    found = rules.holding(result, claim)
-    return f"in {found[0]}" if found else (
-        "have a reason that is given below (hops, routes, folded sizes, a contradiction within the paper)"
-        if claim.why else "are unexplained")
+    verdicts, texts = Counter(judged.verdict for _, judged in findings), Counter(judged.text.verdict for _, judged in findings)
+    published = Counter(judged.published.verdict for _, judged in findings)
+    reasons = [rules.reason(result, claim, judged) for claim, judged in findings if judged.verdict == rules.NEITHER]
+    lost = sum(reason.startswith(rules.NOT_REPRODUCED) for reason in reasons)
+    return {"agreement": _agreement(result), "text": texts[rules.AGREES],
+            "measured": texts[rules.AGREES] + texts[rules.DIFFERS], "published": published[rules.AGREES],
+            "published_measured": published[rules.AGREES] + published[rules.DIFFERS],
+            "lost": lost, "read": len(reasons) - lost} | {name.split()[0] + "_only": verdicts[name] for name in rules.VERDICTS}
 
 
 def _agreement(result: Result) -> str:
@@ -79,26 +72,22 @@ def _agreement(result: Result) -> str:
 # ---- Claims ----------------------------------------------------------------------------------------------------------
 
 def _rows(findings: Findings) -> str:
-    return markdown(HEAD, [(claim.section, claim.text, ", ".join(map(str, claim.figures)), finding.rule, finding.measured,
-                            "**differs**" if finding.verdict == rules.DIFFERS else finding.verdict)
-                           for claim, finding in findings])
+    return markdown(HEAD, [(claim.section, claim.text, ", ".join(map(str, claim.figures)), judged.text.rule,
+                            judged.published.measured, judged.text.measured,
+                            "**neither**" if judged.verdict == rules.NEITHER else judged.verdict)
+                           for claim, judged in findings])
 
 
 def _claims(result: Result, findings: Findings) -> dict[str, str]:
-    verdicts = Counter(finding.verdict for _, finding in findings)
     others = [one for one in findings if one[1].verdict == rules.NOT_MEASURED]
     text = _rows([one for one in findings if one not in others])
     if others:
         text += (f"\n<details><summary>{len(others)} claims about figures that this run does not include</summary>\n\n"
                  f"{_rows(others)}\n</details>\n")
-    reasons, before = "", ""
-    for claim, finding in findings:
-        if finding.verdict == rules.DIFFERS:
-            why = rules.reason(result, claim)
-            repeated = why == before != rules.UNEXPLAINED
-            reasons += f"- **{claim.text}.** Measured: {finding.measured}. {'The same reason.' if repeated else why}\n"
-            before = why
-    count = f"{len(findings)} claims: {verdicts[rules.AGREES]} agree, {verdicts[rules.DIFFERS]} differ"
+    reasons = "".join(f"- **{claim.text}** ({judged.verdict}). {why}\n" for claim, judged in findings
+                      if judged.verdict not in (rules.BOTH, rules.NOT_MEASURED) and (why := rules.reason(result, claim, judged)))
+    verdicts = Counter(judged.verdict for _, judged in findings)
+    count = f"{len(findings)} claims: " + ", ".join(f"{verdicts[name]} by {name}" for name in rules.VERDICTS)
     return {"claims": text, "reasons": reasons,
             "count": count + (f", {len(others)} were not measured in this run" if others else "")}
 

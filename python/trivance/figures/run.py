@@ -13,7 +13,7 @@ import numpy as np
 from . import catalogue, cuts
 from .catalogue import Spec, Study
 from .measures import Array, Curve, Figure, exactly
-from .points import PLANNED, Answer, Kept, Options, Point, simulate_all
+from .points import BARRIER, PLANNED, PUBLISHED, Answer, Kept, Options, Point, answer, simulate_all
 
 DEFAULTS = (("delivery", "head"), ("model", "dateline"))
 USUAL = {"bandwidth": "800Gb/s", "alpha": "1.5us", "link-latency": "100ns", "packet": "8KiB", "gamma": "0ns",
@@ -46,6 +46,9 @@ class Result:
     figures: list[Figure] = field(default_factory=list)
     studies: list[tuple[Study, list[StudyRow]]] = field(default_factory=list)
     variants: dict[str, "Result"] = field(default_factory=dict)  # the same figures under other assumptions
+    published: "Result | None" = None                            # the paper's figures by the published rules
+    plots: str = ""                                              # plots.md, see `effects`
+    corrected: Figure | None = None                              # its figure
     simulations: int = 0                                         # of the paper's figures and the studies
     packet_hops: int = 0
     all_simulations: int = 0                                     # including those of the figures beyond the paper
@@ -111,8 +114,9 @@ def run(what: str, result: Result, kept: Kept, workers: int) -> Result:
     paper = [p for number, curves in wanted.items() if number <= catalogue.PAPER_LAST
              for _, *both in curves for p in sum(both, [])] + [p for _, *both in rows for p in sum(both, [])]
     beyond = [p for curves in wanted.values() for _, *both in curves for p in sum(both, [])]
-    simulate_all(what, paper + beyond, kept, workers)
-    answers = {p: kept.answers[p.key] for p in paper + beyond}
+    barriers = {p: p._replace(members=(BARRIER,), size=0) for p in beyond if "rules" in dict(p.options)}
+    simulate_all(what, paper + beyond + list(barriers.values()), kept, workers)
+    answers = {p: answer(p, kept) for p in paper + beyond}
     result.simulations, result.packet_hops = len(set(paper)), sum(answers[p].packet_hops for p in set(paper))
     result.all_simulations, result.all_packet_hops = len(answers), sum(a.packet_hops for a in answers.values())
     for spec in result.specs:
@@ -123,7 +127,10 @@ def run(what: str, result: Result, kept: Kept, workers: int) -> Result:
         for curve, other, own in wanted.get(spec.number, []):
             curve.other, curve.member = _times(answers, other)
             curve.own, curve.own_member = _times(answers, own)
+            if own[0] in barriers:
+                curve.by_own, curve.barrier = True, answer(barriers[own[0]], kept).time_ns
             figure.curves.append(curve)
+        figure.published = result.published.find(spec.number) if result.published else None
         result.figures.append(figure)
     for study in catalogue.STUDIES if result.studied else ():
         result.studies.append((study, [_study_row(answers, other, own) for one, other, own in rows if one is study]))
@@ -162,6 +169,15 @@ def variants(result: Result, kept: Kept, workers: int) -> None:
             variant = Result([s for s in result.specs if not s.planned], result.quick,
                              (("delivery", delivery), ("model", "fifo")), symmetric_only=True, studied=False)
             result.variants[assumption] = run(assumption, variant, kept, workers)
+
+
+def add_published(result: Result, kept: Kept, workers: int) -> None:
+    """Simulates the paper's figures by the published rules, at every second size; of a quick run those of 8 and 8x8.
+
+    `run` then gives each figure its published one. It starts processes: no other thread may run at this time.
+    """
+    specs = [s for s in result.specs if not s.beyond and not (result.quick and (s.parameter or s.torus not in ("8", "8x8")))]
+    result.published = run("published rules", Result(specs, True, PUBLISHED, studied=False), kept, workers)
 
 
 def network_text(options: Options) -> str:

@@ -46,15 +46,21 @@ def figure_csv(figure: Figure, stream: TextIO) -> None:
         return
     spec, own = figure.spec, catalogue.own_of(figure.spec).key
     write(["figure", "torus", "parameter", "value", "family", "algorithm", "bytes", "time_ns", f"{own}_time_ns",
-           f"time_vs_{own}"])
+           f"time_vs_{own}", "rules"])
+    for rules, one in (("text", figure), ("published", figure.published)):
+        for line in _lines(one) if one else ():
+            write([*line, rules])
+
+
+def _lines(figure: Figure) -> Iterator[list[Any]]:
+    spec, own = figure.spec, catalogue.own_of(figure.spec).key
     for i, curve in enumerate(figure.curves):
         first = [spec.number, spec.torus, spec.parameter or "", curve.key if spec.parameter else ""]
         lines = [(own, curve.own, curve.own_member)] if i == 0 or spec.parameter else []
         lines.append(("best-baseline" if spec.parameter else curve.key, curve.other, curve.member))
         for family, times, members in lines:
-            for size, time, member, own_time in zip(figure.axis, times, members, curve.own):
-                write(first + [family, member, int(size), f"{time:.3f}", f"{own_time:.3f}",
-                               f"{time / own_time:.6f}"])
+            yield from (first + [family, member, int(size), f"{time:.3f}", f"{own_time:.3f}", f"{time / own_time:.6f}"]
+                        for size, time, member, own_time in zip(figure.axis, times, members, curve.own) if member)
 
 
 def _cuts_csv(figure: Figure, write: Any) -> None:
