@@ -46,6 +46,7 @@ void trv_comm_destroy(trv_net_comm_t *comm)
 {
     if (!comm)
         return;
+    trv_cache_clear(&comm->roots);
     trv_cache_clear(&comm->entries);
     trv_exchanges_clear(comm);
     pthread_mutex_destroy(&comm->lock);
@@ -186,6 +187,7 @@ int trv_net_comm_set(trv_net_comm_t *comm, const char *torus, const char *algori
     if (algorithm)
         snprintf(comm->algorithm, sizeof comm->algorithm, "%s", algorithm);
     comm->toruses++;
+    trv_cache_clear(&comm->roots);
     trv_cache_clear(&comm->entries);
     pthread_mutex_unlock(&comm->lock);
     return TRV_OK;

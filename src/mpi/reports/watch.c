@@ -78,16 +78,11 @@ void trv_mpi_cancel_all(int requests, MPI_Request *request)
             PMPI_Wait(&request[i], MPI_STATUS_IGNORE);
 }
 
-int trv_mpi_watch_all(int ranks, int requests, MPI_Request *request, const char *action)
+int trv_mpi_watch_until(int ranks, int (*test)(void *context), void *context, const char *action)
 {
     trv_mpi_watch_t watch = {0};
-    int done = 0, code = MPI_SUCCESS;
-    for (unsigned polls = 1; code == MPI_SUCCESS && done < requests; polls++) {
-        int now = 0;
-        code = PMPI_Test(&request[done], &now, MPI_STATUS_IGNORE);
-        done += now;
-        if (now)
-            continue;
+    int result;
+    for (unsigned polls = 1; (result = test(context)) == 0; polls++) {
         if (trv_mpi_recording && polls % 64 == 0)
             trv_mpi_recorder_print_if_requested();
         if (trv_mpi_recording && polls % 64 == 0 && timeout_expires(&watch)) {
@@ -97,10 +92,29 @@ int trv_mpi_watch_all(int ranks, int requests, MPI_Request *request, const char 
         }
         trv_mpi_pause(polls);
     }
-    if (code != MPI_SUCCESS)
-        trv_mpi_cancel_all(requests - done, request + done);
     if (watch.reported)
         trv_mpi_log_line("rank %d of MPI_COMM_WORLD continues after %.1f s", trv_mpi_log_rank(),
                          (double)watch.waited_ms / 1e3);
-    return code;
+    return result;
+}
+
+typedef struct tested {
+    MPI_Request *request;
+    int code; /* MPI's */
+} tested_t;
+
+static int request_test(void *context)
+{
+    tested_t *tested = context;
+    int complete = 0;
+    tested->code = PMPI_Test(tested->request, &complete, MPI_STATUS_IGNORE);
+    return tested->code == MPI_SUCCESS ? complete : -1;
+}
+
+int trv_mpi_watch_request(int ranks, MPI_Request *request, const char *action)
+{
+    tested_t tested = {request, MPI_SUCCESS};
+    if (trv_mpi_watch_until(ranks, request_test, &tested, action) < 0)
+        trv_mpi_cancel_all(1, request);
+    return tested.code;
 }

@@ -48,9 +48,10 @@ void trv_mpi_watch_end(const trv_mpi_watch_t *watch, const trv_mpi_waiting_t *wa
 /* Cancels requests and waits for them; afterwards MPI does not write to their buffers. */
 void trv_mpi_cancel_all(int requests, MPI_Request *request);
 
-/* Waits for requests in which all ranks of a communicator take part. `action` names the action that the ranks must
- * take, such as "make the same call", for the report of a timeout. Returns MPI's code; on failure the incomplete
- * requests are cancelled. */
-int trv_mpi_watch_all(int ranks, int requests, MPI_Request *request, const char *action);
+/* Calls `test` until it does not return 0, and returns its last result; it waits for all ranks of a communicator.
+ * `action` names the action that the ranks must take, such as "make the same call", for the report of a timeout. */
+int trv_mpi_watch_until(int ranks, int (*test)(void *context), void *context, const char *action);
+/* The same for a request. Returns MPI's code; on failure the request is cancelled. */
+int trv_mpi_watch_request(int ranks, MPI_Request *request, const char *action);
 
 #endif

@@ -119,16 +119,16 @@ static void test_watch(void **state)
 }
 
 /* The request is tested until it is complete; the only other effect is a line in the log. */
-static void test_watch_all(void **state)
+static void test_watch_request(void **state)
 {
     (void)state;
     MPI_Request request = 0; /* complete at once */
-    assert_int_equal(trv_mpi_watch_all(4, 1, &request, "make the same call"), MPI_SUCCESS);
+    assert_int_equal(trv_mpi_watch_request(4, &request, "make the same call"), MPI_SUCCESS);
     char *text = log_file_read();
     assert_string_equal(text, "");
     free(text);
     request = 1000; /* milliseconds, longer than TRIVANCE_TIMEOUT */
-    assert_int_equal(trv_mpi_watch_all(4, 1, &request, "make the same call"), MPI_SUCCESS);
+    assert_int_equal(trv_mpi_watch_request(4, &request, "make the same call"), MPI_SUCCESS);
     assert_int_equal(request, 0);
     text = log_file_read();
     assert_int_equal(count_occurrences(text, " s for all 4 ranks of a communicator to make the same call\n"), 1);
@@ -221,9 +221,9 @@ static void test_difference(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_recorder),   cmocka_unit_test(test_no_recorder), cmocka_unit_test(test_watch),
-        cmocka_unit_test(test_watch_all),  cmocka_unit_test(test_fallback),    cmocka_unit_test(test_settings_text),
-        cmocka_unit_test(test_difference), cmocka_unit_test(test_many_lines),
+        cmocka_unit_test(test_recorder),      cmocka_unit_test(test_no_recorder), cmocka_unit_test(test_watch),
+        cmocka_unit_test(test_watch_request), cmocka_unit_test(test_fallback),    cmocka_unit_test(test_settings_text),
+        cmocka_unit_test(test_difference),    cmocka_unit_test(test_many_lines),
     };
     log_file_begin(false);
     setenv("TRIVANCE_TIMEOUT", "100ms", 1);
