@@ -311,6 +311,28 @@ static size_t instance_bytes(const trv_instance_t *instance, trv_holders_t holde
            trv_blocks_held(entry->base.collective, holders, comm->size, comm->rank == entry->base.root);
 }
 
+/* The bytes of the whole vector of the run. */
+static size_t run_bytes(const trv_instance_t *instance)
+{
+    const trv_net_entry_t *entry = instance->entry;
+    return entry->unequal
+               ? instance->totals.all * trv_elements_size(&entry->elements)
+               : trv_net_vector_bytes(entry->comm, entry->base.collective, &entry->elements, instance->count);
+}
+
+/* Records the call in the flight recorder. */
+static void instance_record(trv_instance_t *instance)
+{
+    trv_net_entry_t *entry = instance->entry;
+    const char *algorithm = "not decided";
+    pthread_mutex_lock(&entry->lock);
+    if (entry->schedule)
+        algorithm = trv_schedule_name(entry->schedule);
+    pthread_mutex_unlock(&entry->lock);
+    instance->call = trv_record_begin(entry->comm->recorder, trv_collective_shape(entry->base.collective)->name,
+                                      run_bytes(instance), algorithm, false);
+}
+
 static int instance_start(trv_instance_t *instance)
 {
     const trv_net_entry_t *entry = instance->entry;
@@ -319,9 +341,7 @@ static int instance_start(trv_instance_t *instance)
     if (rc < 0 || instance->only_create)
         return rc;
     instance->started = true;
-    instance->channel.run_bytes = entry->unequal ? instance->totals.all * trv_elements_size(&entry->elements)
-                                                 : trv_net_vector_bytes(entry->comm, entry->base.collective,
-                                                                        &entry->elements, instance->count);
+    instance->channel.run_bytes = run_bytes(instance);
     rc = trv_channel_register(&instance->channel, 0, instance->input, instance_bytes(instance, shape->before));
     if (rc == TRV_OK)
         rc = trv_channel_register(&instance->channel, 1, instance->output, instance_bytes(instance, shape->after));
@@ -333,10 +353,19 @@ static int instance_start(trv_instance_t *instance)
     return trv_plan_start_count(instance->plan, instance->count, instance->input, instance->output);
 }
 
+/* Ends a run that returned `rc`, and breaks the net if it has failed. */
+static int instance_end(const trv_instance_t *instance, int rc)
+{
+    const trv_net_comm_t *comm = instance->entry->comm;
+    if (rc < 0)
+        rc = trv_net_break(comm->net, rc);
+    trv_record_end(comm->recorder, instance->call, rc < 0 ? rc : TRV_OK);
+    return rc;
+}
+
 static int instance_advance(struct trv_net_request *request)
 {
     trv_instance_t *instance = instance_of(request);
-    trv_net_t *net = request->comm->net;
     int rc;
     if (!instance->started) {
         rc = entry_advance(instance->entry);
@@ -346,7 +375,7 @@ static int instance_advance(struct trv_net_request *request)
             return instance->only_create ? 1 : instance_copy(instance);
         rc = instance_start(instance);
         if (rc < 0)
-            return trv_net_break(net, rc);
+            return instance_end(instance, rc);
         if (instance->only_create)
             return 1;
     }
@@ -355,7 +384,7 @@ static int instance_advance(struct trv_net_request *request)
         return 0;
     rc = trv_channel_complete(&instance->channel, rc);
     instance->sent = true;
-    return rc < 0 ? trv_net_break(net, rc) : rc;
+    return rc == 0 ? 0 : instance_end(instance, rc);
 }
 
 static void instance_describe(const struct trv_net_request *request, char *text, size_t size)
@@ -434,5 +463,8 @@ void trv_instance_begin(trv_instance_t *instance, uint64_t inner, const void *in
     instance->input = input;
     instance->output = output;
     instance->count = count;
+    instance->call = 0;
+    if (trv_recording)
+        instance_record(instance);
     trv_request_begin(&instance->request);
 }

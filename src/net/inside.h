@@ -33,6 +33,7 @@
 #include "collective/agreement.h"
 #include "collective/cache.h"
 #include "collective/prepared.h"
+#include "collective/recorder.h"
 #include "transport/fabric/fabric.h"
 #include "bootstrap/tcp/bootstrap.h"
 #include "settings/settings.h"
@@ -103,6 +104,7 @@ struct trv_net_comm {
     pthread_mutex_t lock;       /* protects the torus and the members below: */
     trv_cache_t entries, roots; /* entries, and those that are prepared for further roots */
     trv_pool_t exchanges;       /* direct exchanges that no request uses */
+    trv_recorder_t *recorder;   /* NULL: calls are not recorded */
     unsigned toruses;           /* number of times that the torus was set */
     trv_net_comm_t *next;
 };
@@ -285,8 +287,9 @@ typedef struct trv_instance {
     trv_channel_t channel;
     trv_plan_t *plan;
     bool started;
-    bool sent;        /* the messages of the run have completed */
-    bool only_create; /* the request only creates the plan, and has no buffers */
+    bool sent;          /* the messages of the run have completed */
+    unsigned long call; /* its number in the flight recorder; 0: not recorded */
+    bool only_create;   /* the request only creates the plan, and has no buffers */
     const void *input;
     void *output;
     size_t count;

@@ -118,9 +118,9 @@ static void open_recorder(trv_mpi_state_t *state)
     char label[TRV_MPI_LABEL_MAX];
     trv_mpi_settings(); /* enables the flight recorder if the settings ask for it */
     if (!state->recorder)
-        state->recorder = trv_mpi_recorder_create(state->rank, trv_mpi_state_label(state, label));
+        state->recorder = trv_recorder_create(state->rank, trv_mpi_state_label(state, label), trv_mpi_log_text, NULL);
     else
-        trv_mpi_recorder_rename(state->recorder, trv_mpi_state_label(state, label));
+        trv_recorder_rename(state->recorder, trv_mpi_state_label(state, label));
 }
 
 /* Fills the state of a duplicate. MPI does not pass the new communicator to the copy callback, so find_attribute sets

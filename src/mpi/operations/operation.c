@@ -121,7 +121,7 @@ bool trv_mpi_operation_has_schedule(const trv_mpi_operation_t *operation) { retu
 static int operation_end(trv_mpi_operation_t *operation, int code)
 {
     if (operation->call > 0)
-        trv_mpi_record_end(operation->state->recorder, operation->call, code < 0 ? code : TRV_OK);
+        trv_record_end(operation->state->recorder, operation->call, code < 0 ? code : TRV_OK);
     if (code < 0) {
         operation->failed = true;
         trv_mpi_state_break(operation->state);
@@ -186,9 +186,9 @@ void trv_mpi_operation_report(trv_mpi_operation_t *operation)
     const trv_mpi_arguments_t *arguments = &operation->arguments;
     trv_mpi_state_t *state = operation->state;
     size_t bytes = trv_mpi_vector_bytes(arguments, state->ranks);
-    if (trv_mpi_recording)
-        operation->call = trv_mpi_record_begin(state->recorder, trv_collective_shape(arguments->collective)->name,
-                                               bytes, operation->algorithm, !trv_mpi_operation_has_schedule(operation));
+    if (trv_recording)
+        operation->call = trv_record_begin(state->recorder, trv_collective_shape(arguments->collective)->name, bytes,
+                                           operation->algorithm, !trv_mpi_operation_has_schedule(operation));
     if (!operation->tally)
         return;
     trv_mpi_log_call(operation->tally, bytes);

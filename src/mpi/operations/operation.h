@@ -17,7 +17,7 @@
 #include "mpi/operations/elements.h"
 #include "mpi/operations/call_arguments.h"
 #include "mpi/reports/log_table.h"
-#include "mpi/reports/recorder.h"
+#include "collective/recorder.h"
 
 /* The specification by which operations of a decision are created. The schedule, its name and the sizes are the same on
  * all ranks. A "coordinate" is the index of a torus coordinate, in row-major order. */
@@ -92,7 +92,7 @@ static inline void trv_mpi_operation_set_call(trv_mpi_operation_t *operation, si
 void trv_mpi_operation_report(trv_mpi_operation_t *operation);
 static inline void trv_mpi_operation_count(trv_mpi_operation_t *operation)
 {
-    if (trv_mpi_recording || operation->tally)
+    if (trv_recording || operation->tally)
         trv_mpi_operation_report(operation);
 }
 /* Describes the messages that an operation waits for, as a callback of trv_mpi_waiting_t. */

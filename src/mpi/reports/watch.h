@@ -13,10 +13,13 @@
 
 #include <mpi.h>
 
-#include "mpi/reports/recorder.h"
+#include "collective/recorder.h"
 
 /* Sets the timeout. Called once, before the other functions. */
 void trv_mpi_watch_begin(const trv_settings_t *settings);
+
+/* Milliseconds of a monotonic clock, with the resolution of the system's tick, which is cheap to read. */
+long long trv_mpi_now_ms(void);
 
 /* The subject of a wait. `describe` is called when the timeout expires, for a text like "comm 1 (9 ranks, 3x3), call
  * 302: allreduce of 4000 bytes, by trivance-b; waits for ranks 3, 6". It is called again if the wait ends after that;
@@ -24,7 +27,7 @@ void trv_mpi_watch_begin(const trv_settings_t *settings);
 typedef struct trv_mpi_waiting {
     void (*describe)(const void *context, char *text, size_t size);
     const void *context;
-    trv_mpi_recorder_t *recorder;
+    trv_recorder_t *recorder;
 } trv_mpi_waiting_t;
 
 /* The state of a wait, initially zeros. Only one thread at a time may use it. */
@@ -38,7 +41,7 @@ typedef struct trv_mpi_watch {
 void trv_mpi_watch_check(trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting);
 static inline void trv_mpi_watch_poll(trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting, unsigned polls)
 {
-    if (trv_mpi_recording && polls % 64 == 0)
+    if (trv_recording && polls % 64 == 0)
         trv_mpi_watch_check(watch, waiting);
 }
 
