@@ -138,8 +138,8 @@ TRV_API int trv_net_comm_set(trv_net_comm_t *comm, const char *torus, const char
  *
  * In the first call with an operation signature (collective, type, operation) and class of sizes on a communicator,
  * rank 0 selects an algorithm and broadcasts its choice, and all ranks vote whether they can execute it: such a call
- * returns when all ranks have called it, and fails on all ranks if their arguments differ. Later calls with any count in
- * the class and any root neither select nor wait for a vote. On a torus with a dimension that is a line each root
+ * returns when all ranks have called it, and fails on all ranks if their arguments differ. Later calls with any count
+ * in the class and any root neither select nor wait for a vote. On a torus with a dimension that is a line each root
  * has a choice of its own. A communicator keeps the 256 that were used last, prepared for at most 128 further roots.
  *
  * Later calls of broadcast, reduce, scatter and gather may return before other ranks have called them: when this rank

@@ -75,9 +75,9 @@ typedef struct trv_agreement {
 
 /* Prepares the agreement. The broadcast has `bytes` from `decision` on, which rank 0 has filled in; they must remain
  * valid until the end. `prepare` is called once, between the broadcast and the vote, if the decision is not an error.
- * It allocates everything that this rank needs for the decision, and may set words that do not compare the calls. False:
- * this rank cannot execute the decision. The caller sets exchange.group; trv_exchange_advance(&agreement->exchange)
- * makes progress. */
+ * It allocates everything that this rank needs for the decision, and may set words that do not compare the calls.
+ * False: this rank cannot execute the decision. The caller sets exchange.group;
+ * trv_exchange_advance(&agreement->exchange) makes progress. */
 void trv_agreement_begin(trv_agreement_t *agreement, trv_decision_t *decision, size_t bytes,
                          const trv_vote_call_t *call, bool (*prepare)(void *context, int64_t word[TRV_VOTE_WORDS]),
                          void *context);

@@ -1,7 +1,7 @@
 /*
- * Exchanges of small data between the ranks of a communicator, before they send messages of a schedule: the broadcast of
- * a decision, and the maximum of words, by which ranks vote and compare values. They use messages of the communicator's
- * transport, never block, and allocate no memory.
+ * Exchanges of small data between the ranks of a communicator, before they send messages of a schedule: the broadcast
+ * of a decision, and the maximum of words, by which ranks vote and compare values. They use messages of the
+ * communicator's transport, never block, and allocate no memory.
  */
 #ifndef TRIVANCE_COLLECTIVE_GROUP_H
 #define TRIVANCE_COLLECTIVE_GROUP_H

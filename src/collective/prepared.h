@@ -48,8 +48,8 @@ int trv_prepared_create_schedule(trv_prepared_t *prepared, const trv_network_t *
  * kept memory. */
 int trv_prepared_compile(trv_prepared_t *prepared, const trv_schedule_t *schedule, int coordinate, size_t count,
                          const trv_elements_t *elements, const trv_plan_options_t *options);
-/* Creates a plan of the program for other elements of the same kind and a transport; scratch_context replaces that of the
- * options. */
+/* Creates a plan of the program for other elements of the same kind and a transport; scratch_context replaces that of
+ * the options. */
 int trv_prepared_create_plan(const trv_prepared_t *prepared, trv_plan_t **plan, const trv_elements_t *elements,
                              const trv_transport_t *transport, void *scratch_context);
 /* The bytes of the program. */
@@ -57,8 +57,8 @@ size_t trv_prepared_memory_bytes(const trv_prepared_t *prepared);
 
 /* The object has the decision `origin`, for its own root; it does not have the texts, nor the range of sizes. */
 void trv_prepared_set_origin(trv_prepared_t *prepared, trv_prepared_t *origin);
-/* The decision `origin` prepared for calls with another root: from the cache of other roots, or created by `create`, which
- * calls trv_prepared_set_origin. Valid until the next call on the communicator. NULL: `create` has failed. */
+/* The decision `origin` prepared for calls with another root: from the cache of other roots, or created by `create`,
+ * which calls trv_prepared_set_origin. Valid until the next call on the communicator. NULL: `create` has failed. */
 trv_prepared_t *trv_prepared_at_root(trv_prepared_t *origin, trv_cache_t *roots, int root,
                                      trv_prepared_t *(*create)(void *context, trv_prepared_t *origin, int root),
                                      void *context);

@@ -28,7 +28,8 @@ extern atomic_bool trv_recording;
 void trv_recorder_begin(const trv_settings_t *settings);
 
 /* Creates the recorder of a communicator in which this process has `rank` and whose name is `label` ("comm 4 (64 ranks,
- * 8x8)"). It passes each line to `log`, which any thread may call until the recorder is destroyed. NULL: recording is disabled, or there is no memory. The functions below accept NULL and then do nothing. */
+ * 8x8)"). It passes each line to `log`, which any thread may call until the recorder is destroyed. NULL: recording is
+ * disabled, or there is no memory. The functions below accept NULL and then do nothing. */
 trv_recorder_t *trv_recorder_create(int rank, const char *label, void (*log)(void *context, const char *line),
                                     void *context);
 void trv_recorder_rename(trv_recorder_t *recorder, const char *label);

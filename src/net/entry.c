@@ -1,6 +1,7 @@
 /*
- * State of an operation signature on a communicator: the decision on its algorithm, and a pool of prepared plans. All ranks agree on the decision of rank 0 (collective/agreement.h) in exchanges that are part of the first
- * request with this signature. Later requests use the decision, and a plan from the pool.
+ * State of an operation signature on a communicator: the decision on its algorithm, and a pool of prepared plans. All
+ * ranks agree on the decision of rank 0 (collective/agreement.h) in exchanges that are part of the first request with
+ * this signature. Later requests use the decision, and a plan from the pool.
  */
 #include <stddef.h>
 #include <stdio.h>

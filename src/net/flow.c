@@ -1,8 +1,8 @@
 /*
- * Flow control of messages and of collectives with a root: a send completes only when it is at most WINDOW messages ahead of those that
- * its receiver has received. Therefore a slow receiver buffers at most WINDOW unexpected messages of completed sends
- * per sender. Flow control delays the completion of a send only, not the message: the message is sent at once, because
- * the receiver may receive it before earlier ones.
+ * Flow control of messages and of collectives with a root: a send completes only when it is at most WINDOW messages
+ * ahead of those that its receiver has received. Therefore a slow receiver buffers at most WINDOW unexpected messages
+ * of completed sends per sender. Flow control delays the completion of a send only, not the message: the message is
+ * sent at once, because the receiver may receive it before earlier ones.
  *
  * A receiver returns a credit, which is an empty message, after every HALF = WINDOW / 2 messages that it has received:
  *
@@ -10,10 +10,11 @@
  *     receiver                                    receives 1 … 32, sends credit
  *
  * The runs of collectives with a root, or with blocks of different sizes, are counted separately, because they may not
- * be delayed by messages that are not received before them. A run counts once for each rank to which it sends, whatever the number of its messages, but HALF times if its vector (in a direct exchange: its
- * message) is long, because the receiver buffers unexpected messages; it completes when all its messages are sent and
- * it is within the window. Other collectives need no flow control: no rank can be more than one call ahead of another,
- * because the result of a call depends on all ranks.
+ * be delayed by messages that are not received before them. A run counts once for each rank to which it sends, whatever
+ * the number of its messages, but HALF times if its vector (in a direct exchange: its message) is long, because the
+ * receiver buffers unexpected messages; it completes when all its messages are sent and it is within the window. Other
+ * collectives need no flow control: no rank can be more than one call ahead of another, because the result of a call
+ * depends on all ranks.
  */
 #include <stdlib.h>
 

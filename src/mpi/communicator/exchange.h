@@ -24,8 +24,8 @@
  * a blocking collective. */
 void trv_mpi_mark_idup(MPI_Comm comm);
 
-/* An allreduce of the maximum of every word (0 … TRV_WORD_MAX). `action` names the action that all ranks must take, such
- * as "make the same call"; a rank that waits too long reports it. This function and the next three return MPI's
+/* An allreduce of the maximum of every word (0 … TRV_WORD_MAX). `action` names the action that all ranks must take,
+ * such as "make the same call"; a rank that waits too long reports it. This function and the next three return MPI's
  * code. */
 int trv_mpi_allreduce_max(MPI_Comm comm, int64_t *word, int words, const char *action);
 
