@@ -136,13 +136,15 @@ TRV_API int trv_net_comm_set(trv_net_comm_t *comm, const char *torus, const char
  * in the input. Otherwise the buffers must not overlap. Only the root has an output of reduce and gather, and an input
  * of scatter; the other ranks may pass NULL, and what they pass is not accessed.
  *
- * In the first call with an operation signature (collective, type, operation), root and class of sizes on a
- * communicator, rank 0 selects an algorithm and broadcasts its choice; later calls with any count in the class neither
- * select nor allocate. A communicator keeps the 256 that were used last.
+ * In the first call with an operation signature (collective, type, operation) and class of sizes on a communicator,
+ * rank 0 selects an algorithm and broadcasts its choice, and all ranks vote whether they can execute it: such a call
+ * returns when all ranks have called it, and fails on all ranks if their arguments differ. Later calls with any count
+ * in the class and any root neither select nor wait for a vote. On a torus with a dimension that is a line each root
+ * has a choice of its own. A communicator keeps the 256 that were used last, prepared for at most 128 further roots.
  *
- * Broadcast, reduce, scatter and gather may return before other ranks have called them: when this rank has sent and
- * received its own messages, and is at most 64 such calls (of vectors above 1 MiB, two) ahead of each rank to which it
- * has sent one. */
+ * Later calls of broadcast, reduce, scatter and gather may return before other ranks have called them: when this rank
+ * has sent and received its own messages, and is at most 64 such calls (of vectors above 1 MiB, two) ahead of each rank
+ * to which it has sent one. */
 TRV_API int trv_net_allreduce(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
                               trv_op_t op);
 TRV_API int trv_net_reduce_scatter(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,

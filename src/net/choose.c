@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/size_class.h"
 #include "algorithms/family.h"
 #include "net/inside.h"
 
@@ -16,13 +17,13 @@ trv_simulate_options_t trv_net_simulation(const trv_net_t *net, const trv_networ
     return trv_chooser_simulation(&net->settings, network, &paths);
 }
 
-/* All roots of a torus are equivalent, so that one planning suffices. On a line they are not. */
-static int root_of(const trv_net_entry_t *entry) { return entry->comm->torus.lines ? entry->root : 0; }
+/* If all roots are equivalent, one planning suffices. */
+static int root_of(const trv_net_entry_t *entry) { return entry->base.any_root ? 0 : entry->base.root; }
 
 static int choice_make(const trv_net_entry_t *entry, const trv_network_t *network, trv_choice_t *choice)
 {
     const trv_net_t *net = entry->comm->net;
-    const trv_signature_t signature = trv_signature_of(entry->collective, &entry->elements);
+    const trv_signature_t signature = trv_signature_of(entry->base.collective, &entry->elements);
     const trv_chooser_t chooser = {.network = network,
                                    .root = root_of(entry),
                                    .simulation = trv_net_simulation(net, network),
@@ -36,7 +37,7 @@ static int choice_make(const trv_net_entry_t *entry, const trv_network_t *networ
     } else if (*requested && strcmp(requested, TRV_RULE_AUTO) != 0 && strcmp(requested, TRV_RULE_PLANNED) != 0) {
         snprintf(choice->reason, sizeof choice->reason, "requested by name");
         rc = trv_choose_named(&chooser, &signature, requested, "requested by name", choice);
-        if (rc == TRV_ERR_UNSUPPORTED && entry->collective != TRV_ALLREDUCE)
+        if (rc == TRV_ERR_UNSUPPORTED && entry->base.collective != TRV_ALLREDUCE)
             rc = TRV_OK; /* few algorithms support the other collectives: leave the choice to the planner */
     }
     if (rc == TRV_OK && !*choice->algorithm)
@@ -50,6 +51,7 @@ void trv_net_choose(const trv_net_entry_t *entry, trv_decision_t *decision)
 {
     const trv_network_t network = trv_comm_network(entry->comm);
     trv_choice_t choice = {.on_nodes = false};
+    trv_size_class_bounds(entry->bytes, &choice.bytes_min, &choice.bytes_max);
     const int rc = choice_make(entry, &network, &choice);
-    trv_decision_make(decision, rc, &choice, &network, entry->collective, root_of(entry));
+    trv_decision_make(decision, rc, &choice, &network, entry->base.collective, root_of(entry));
 }

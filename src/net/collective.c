@@ -51,8 +51,8 @@ static int entry_find(trv_net_comm_t *comm, const call_t *call, uint64_t bytes, 
     *created = false;
     for (trv_cache_entry_t **at = &comm->entries.first; *at; at = &(*at)->next) {
         trv_net_entry_t *entry = (trv_net_entry_t *)(void *)(*at)->object;
-        if (entry->collective != call->collective || entry->root != call->root || entry->unequal != call->unequal ||
-            entry->bytes != bytes || entry->elements.type != call->elements.type ||
+        if (entry->base.collective != call->collective || (entry->base.root != call->root && !entry->base.any_root) ||
+            entry->unequal != call->unequal || entry->bytes != bytes || entry->elements.type != call->elements.type ||
             (reduces && entry->elements.op != call->elements.op))
             continue;
         trv_cache_use(&comm->entries, at);
@@ -63,7 +63,7 @@ static int entry_find(trv_net_comm_t *comm, const call_t *call, uint64_t bytes, 
                                   comm->algorithm);
     if (rc < 0)
         return rc;
-    trv_cache_add(&comm->entries, &(*found)->cached, ENTRIES_MAX);
+    trv_cache_add(&comm->entries, &(*found)->base.cached, ENTRIES_MAX);
     *created = true;
     return TRV_OK;
 }
@@ -81,13 +81,15 @@ static int instance_take(trv_net_comm_t *comm, const call_t *call, const call_si
     bool created;
     int rc = entry_find(comm, call, trv_size_class(size->bytes), &entry, &created);
     if (rc == TRV_OK)
-        rc = trv_instance_take(entry, taken);
+        entry = trv_net_entry_at_root(entry, call->root);
+    if (rc == TRV_OK)
+        rc = entry ? trv_instance_take(entry, taken) : TRV_ERR_MEMORY;
     if (rc < 0)
         return rc;
     if (call->unequal)
         rc = trv_instance_set_blocks(*taken, call->counts, call->displacements, &size->totals);
     if (rc == TRV_OK && created)
-        rc = trv_net_entry_decide(entry);
+        rc = trv_net_entry_decide(entry, call->unequal ? size->totals.all : call->count, call->counts);
     if (rc < 0)
         trv_instance_give(*taken);
     return rc;

@@ -26,6 +26,21 @@ static void comm_set_default_torus(trv_net_comm_t *comm)
         trv_torus_parse(comm->net->torus, &comm->torus);
 }
 
+/* Creates the flight recorder if calls are recorded, or renames it, because the torus is part of the name. */
+static void comm_name(trv_net_comm_t *comm)
+{
+    const trv_net_t *net = comm->net;
+    char label[80 + TRV_TORUS_TEXT_MAX], torus[TRV_TORUS_TEXT_MAX];
+    if (!trv_recording || !net->log)
+        return;
+    snprintf(label, sizeof label, "comm %u (%d ranks, %s)", comm->context_id, comm->size,
+             trv_torus_format(&comm->torus, torus, sizeof torus));
+    if (comm->recorder)
+        trv_recorder_rename(comm->recorder, label);
+    else
+        comm->recorder = trv_recorder_create(comm->rank, label, net->log, net->log_context);
+}
+
 int trv_comm_create(trv_net_comm_t **created, trv_net_t *net, int rank, int size)
 {
     trv_net_comm_t *comm = calloc(1, sizeof *comm);
@@ -38,6 +53,7 @@ int trv_comm_create(trv_net_comm_t **created, trv_net_t *net, int rank, int size
     pthread_mutex_init(&comm->lock, NULL);
     trv_pool_init(&comm->exchanges, INT_MAX);
     comm_set_default_torus(comm);
+    comm_name(comm);
     *created = comm;
     return TRV_OK;
 }
@@ -46,8 +62,10 @@ void trv_comm_destroy(trv_net_comm_t *comm)
 {
     if (!comm)
         return;
+    trv_cache_clear(&comm->roots);
     trv_cache_clear(&comm->entries);
     trv_exchanges_clear(comm);
+    trv_recorder_destroy(comm->recorder);
     pthread_mutex_destroy(&comm->lock);
     free(comm->member);
     free(comm->context_ids);
@@ -108,6 +126,7 @@ static int comm_create_part(trv_net_comm_t *comm, payload_t *all, const payload_
         part->context_ids[r] = (uint32_t)all[r].context_id;
     }
     comm_set_default_torus(part);
+    comm_name(part);
     pthread_mutex_lock(&comm->net->lock);
     part->next = comm->net->comm;
     comm->net->comm = part;
@@ -186,6 +205,8 @@ int trv_net_comm_set(trv_net_comm_t *comm, const char *torus, const char *algori
     if (algorithm)
         snprintf(comm->algorithm, sizeof comm->algorithm, "%s", algorithm);
     comm->toruses++;
+    comm_name(comm);
+    trv_cache_clear(&comm->roots);
     trv_cache_clear(&comm->entries);
     pthread_mutex_unlock(&comm->lock);
     return TRV_OK;

@@ -1,15 +1,16 @@
 /*
- * State of an operation signature and root on a communicator: the decision on its algorithm, and a pool of prepared
- * plans. Rank 0 makes the decision and sends it in a separate broadcast, which is part of the first request with this
- * signature. Later requests use the decision, and a plan from the pool.
+ * State of an operation signature on a communicator: the decision on its algorithm, and a pool of prepared plans. All
+ * ranks agree on the decision of rank 0 (collective/agreement.h) in exchanges that are part of the first request with
+ * this signature. Later requests use the decision, and a plan from the pool.
  */
-#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
+#include "base/size_class.h"
 #include "net/inside.h"
 #include "base/text/parse.h"
 #include "schedule/collective.h"
@@ -31,28 +32,47 @@ int trv_net_entry_create(trv_net_entry_t **created, trv_net_comm_t *comm, trv_co
     trv_net_entry_t *entry = calloc(1, sizeof *entry);
     if (!entry)
         return trv_fail_memory();
+    const trv_network_t network = trv_comm_network(comm);
+    trv_prepared_init(&entry->base, collective, root, entry_destroy);
+    entry->base.any_root = trv_any_root(&network, collective);
     entry->comm = comm;
-    entry->collective = collective;
-    entry->root = root;
     entry->unequal = unequal;
     entry->elements = *elements;
     entry->bytes = bytes;
     snprintf(entry->requested, sizeof entry->requested, "%s", requested);
     pthread_mutex_init(&entry->lock, NULL);
-    trv_pool_init(&entry->pool, INT_MAX);
-    trv_cached_init(&entry->cached, entry_destroy);
     *created = entry;
     return TRV_OK;
+}
+
+static trv_prepared_t *entry_create_at_root(void *context, trv_prepared_t *prepared, int root)
+{
+    const trv_net_entry_t *origin = context;
+    trv_net_entry_t *entry;
+    if (trv_net_entry_create(&entry, origin->comm, prepared->collective, root, origin->unequal, &origin->elements,
+                             origin->bytes, origin->requested) < 0)
+        return NULL;
+    entry->count = origin->count;
+    trv_prepared_set_origin(&entry->base, prepared);
+    return &entry->base;
+}
+
+trv_net_entry_t *trv_net_entry_at_root(trv_net_entry_t *entry, int root)
+{
+    if (entry->base.root == root)
+        return entry;
+    return (trv_net_entry_t *)(void *)trv_prepared_at_root(&entry->base, &entry->comm->roots, root,
+                                                           entry_create_at_root, entry);
 }
 
 /* Fills in the arguments that must be equal on all ranks. User-defined elements and reductions are not compared. */
 static void call_fill(const trv_net_entry_t *entry, trv_decision_message_t *call)
 {
-    const bool reduces = trv_collective_shape(entry->collective)->reduces && !entry->elements.reduce;
-    call->collective = (int32_t)entry->collective;
+    const bool reduces = trv_collective_shape(entry->base.collective)->reduces && !entry->elements.reduce;
+    call->collective = (int32_t)entry->base.collective;
     call->type = entry->elements.reduce ? -1 : (int32_t)entry->elements.type;
     call->op = reduces ? (int32_t)entry->elements.op : -1;
-    call->root = trv_collective_has_root(entry->collective) ? entry->root : -1;
+    call->root = trv_collective_has_root(entry->base.collective) ? entry->base.root : -1;
     call->unequal = entry->unequal;
 }
 
@@ -69,12 +89,19 @@ static void call_describe(const trv_decision_message_t *call, char text[CALL_TEX
         snprintf(text + length, CALL_TEXT_MAX - (size_t)length, "%s root %d", reduces ? " and" : " with", call->root);
 }
 
+typedef struct trv_net_deciding {
+    trv_agreement_t agreement;
+    trv_net_votes_t votes;
+    trv_decision_message_t broadcast;
+    int failure; /* of this rank, which has broken the net */
+} deciding_t;
+
 /* Compares the call of this rank with that of rank 0. Calls with different arguments may send messages of equal
  * lengths, so that no other check would detect the difference. */
 static int call_compare(const trv_net_entry_t *entry)
 {
     trv_decision_message_t own = {.collective = 0};
-    const trv_decision_message_t *first = &entry->broadcast;
+    const trv_decision_message_t *first = &entry->deciding->broadcast;
     call_fill(entry, &own);
     if (own.collective == first->collective && own.type == first->type && own.op == first->op &&
         own.root == first->root && own.unequal == first->unequal)
@@ -87,73 +114,145 @@ static int call_compare(const trv_net_entry_t *entry)
 }
 
 /* Logs the decision in the format of the MPI layer, which has further fields. */
-static void decision_log(const trv_net_entry_t *entry)
+static void decision_log(const trv_net_entry_t *entry, const trv_decision_message_t *broadcast)
 {
     const trv_net_t *net = entry->comm->net;
-    const trv_decision_t *decision = &entry->broadcast.decision;
+    const trv_decision_t *decision = &broadcast->decision;
     char line[TRV_ALGORITHM_NAME_MAX + TRV_CHOICE_REASON_MAX + 300], call[CALL_TEXT_MAX], torus[TRV_TORUS_TEXT_MAX],
         bytes[TRV_BYTES_TEXT_MAX];
     if (!net->settings.info || !net->log || decision->code < 0)
         return;
-    call_describe(&entry->broadcast, call);
+    call_describe(broadcast, call);
     snprintf(line, sizeof line, "%d ranks, %s: %s, about %s: %s (%s)", entry->comm->size,
              trv_torus_format(&entry->comm->torus, torus, sizeof torus), call, trv_format_bytes(entry->bytes, bytes),
              decision->algorithm, decision->reason);
     net->log(net->log_context, line);
 }
 
-int trv_net_entry_decide(trv_net_entry_t *entry)
+static void deciding_free(deciding_t *deciding)
 {
-    trv_net_comm_t *comm = entry->comm;
-    if (entry->schedule || comm->size == 1) {
-        entry->decided = true;
-        return TRV_OK;
-    }
-    if (comm->rank == 0) {
-        trv_net_choose(entry, &entry->broadcast.decision);
-        call_fill(entry, &entry->broadcast);
-        decision_log(entry);
-    }
-    return trv_bcast_begin(&entry->bcast, comm, &entry->broadcast, sizeof entry->broadcast,
-                           atomic_fetch_add(&comm->calls, 1));
+    if (deciding)
+        trv_net_votes_clear(&deciding->votes);
+    free(deciding);
 }
 
-static int decision_apply(trv_net_entry_t *entry)
+/* Creates the schedule of the decision, or takes the user's, and compiles it. */
+static int entry_compile(trv_net_entry_t *entry)
 {
-    trv_decision_t *decision = &entry->broadcast.decision;
-    entry->decided = true;
-    decision->reason[sizeof decision->reason - 1] = decision->full_name[sizeof decision->full_name - 1] = '\0';
-    decision->algorithm[sizeof decision->algorithm - 1] = '\0';
-    int rc = call_compare(entry);
-    if (rc < 0)
-        return trv_net_break(entry->comm->net, rc);
-    if (decision->code < 0)
-        return TRV_OK;
     const trv_network_t network = trv_comm_network(entry->comm);
-    rc = trv_schedule_create_on(&entry->owned_schedule, &network, decision->full_name, entry->collective, entry->root);
-    entry->schedule = entry->owned_schedule;
-    return rc < 0 ? trv_net_break(entry->comm->net, rc) : TRV_OK;
+    const trv_plan_options_t options = {TRV_PLAN_OPTIONS, .scratch_allocate = trv_channel_scratch};
+    const int rc = entry->schedule ? TRV_OK : trv_prepared_create_schedule(&entry->base, &network, entry->base.root);
+    entry->schedule = entry->schedule ? entry->schedule : entry->base.schedule;
+    return rc < 0 ? rc
+                  : trv_prepared_compile(&entry->base, entry->schedule, entry->comm->rank, entry->count,
+                                         &entry->elements, &options);
+}
+
+/* Between the broadcast and the vote. */
+static bool entry_prepare(void *context, int64_t word[TRV_VOTE_WORDS])
+{
+    trv_net_entry_t *entry = context;
+    const trv_decision_t *decision = &entry->deciding->broadcast.decision;
+    (void)word;
+    memcpy(entry->base.algorithm, decision->algorithm, sizeof entry->base.algorithm);
+    memcpy(entry->base.full_name, decision->full_name, sizeof entry->base.full_name);
+    int rc = call_compare(entry);
+    if (rc == TRV_OK)
+        rc = entry_compile(entry);
+    entry->deciding->failure = rc < 0 ? trv_net_break(entry->comm->net, rc) : TRV_OK;
+    return rc == TRV_OK;
+}
+
+/* A hash of the arguments that determine the signature. */
+static uint64_t signature_hash(const trv_net_entry_t *entry)
+{
+    trv_decision_message_t call = {.collective = 0};
+    call_fill(entry, &call);
+    const uint64_t property[] = {(uint64_t)call.type, (uint64_t)call.op, (uint64_t)call.unequal,
+                                 trv_elements_size(&entry->elements)};
+    return trv_hash(TRV_HASH_SEED, property, sizeof property);
+}
+
+int trv_net_entry_decide(trv_net_entry_t *entry, size_t count, const size_t *counts)
+{
+    trv_net_comm_t *comm = entry->comm;
+    const size_t blocks_bytes = counts ? (size_t)comm->size * sizeof *counts : 0;
+    entry->count = counts ? 0 : count;
+    if (entry->schedule || comm->size == 1) {
+        entry->decided = true;
+        return comm->size == 1 ? TRV_OK : entry_compile(entry);
+    }
+    deciding_t *deciding = entry->deciding = calloc(1, sizeof *deciding);
+    if (!deciding)
+        return trv_fail_memory();
+    if (comm->rank == 0) {
+        trv_net_choose(entry, &deciding->broadcast.decision);
+        call_fill(entry, &deciding->broadcast);
+        decision_log(entry, &deciding->broadcast);
+    }
+    const trv_vote_call_t call = {.collective = entry->base.collective,
+                                  .root = entry->base.root,
+                                  .signature = signature_hash(entry),
+                                  .count = count,
+                                  .bytes = entry->bytes,
+                                  .element_bytes = trv_elements_size(&entry->elements),
+                                  .blocks = counts ? trv_hash(TRV_HASH_SEED, counts, blocks_bytes) & TRV_WORD_MAX : 0};
+    trv_net_votes_init(&deciding->votes, comm, atomic_fetch_add(&comm->calls, 1));
+    trv_agreement_begin(&deciding->agreement, &deciding->broadcast.decision, sizeof deciding->broadcast, &call,
+                        entry_prepare, entry);
+    deciding->agreement.exchange.group = &deciding->votes.group;
+    return TRV_OK;
+}
+
+/* Ends a complete agreement. The net breaks unless all ranks have the decision, which may be an error of rank 0. */
+static int entry_end_agreement(trv_net_entry_t *entry)
+{
+    const trv_decision_t *decision = &entry->deciding->broadcast.decision;
+    const trv_vote_result_t result = trv_agreement_result(&entry->deciding->agreement, entry->comm->size);
+    const bool breaks = result == TRV_DIFFER || (result == TRV_UNABLE && decision->code == TRV_OK);
+    const int rc = breaks ? trv_net_break(entry->comm->net, TRV_ERR_TRANSPORT) : 1;
+    entry->code = decision->code;
+    memcpy(entry->base.reason, decision->reason, sizeof entry->base.reason);
+    deciding_free(entry->deciding);
+    entry->deciding = NULL;
+    entry->decided = true;
+    return rc;
+}
+
+/* Progress of an entry that is not decided. */
+static int entry_advance_decision(trv_net_entry_t *entry)
+{
+    deciding_t *deciding = entry->deciding;
+    if (entry->base.origin) {
+        const int rc = entry_compile(entry);
+        entry->decided = true;
+        return rc < 0 ? trv_net_break(entry->comm->net, rc) : 1;
+    }
+    const int rc = trv_exchange_advance(&deciding->agreement.exchange);
+    if (deciding->failure < 0)
+        return deciding->failure;
+    return rc < 0 ? trv_net_break(entry->comm->net, rc) : rc > 0 ? entry_end_agreement(entry) : 0;
 }
 
 /* Returns 1 when the decision is available, 0 before, and a negative code if there is no algorithm or the decision
  * failed. */
 static int entry_advance(trv_net_entry_t *entry)
 {
+    int rc = entry->base.origin ? entry_advance((trv_net_entry_t *)(void *)entry->base.origin) : 1;
+    if (rc <= 0)
+        return rc;
     pthread_mutex_lock(&entry->lock);
-    int rc = entry->decided ? 1 : trv_bcast_advance(&entry->bcast);
-    if (rc > 0 && !entry->decided) {
-        rc = decision_apply(entry);
-        rc = rc < 0 ? rc : 1;
-    }
-    const trv_decision_t *decision = &entry->broadcast.decision;
-    if (rc > 0 && decision->code < 0)
-        rc = trv_fail(decision->code, "%s", decision->reason);
+    if (!entry->decided)
+        rc = entry_advance_decision(entry);
+    if (rc > 0 && entry->code < 0)
+        rc = trv_fail(entry->code, "%s", entry->base.reason);
     pthread_mutex_unlock(&entry->lock);
     return rc;
 }
 
-static void instance_destroy(trv_instance_t *instance)
+static void instance_destroy(trv_pooled_t *pooled)
 {
+    trv_instance_t *instance = (trv_instance_t *)(void *)pooled;
     trv_plan_destroy(instance->plan); /* may cancel messages into the channel's scratch */
     trv_channel_clear(&instance->channel);
     trv_request_clear(&instance->request);
@@ -164,38 +263,32 @@ static void instance_destroy(trv_instance_t *instance)
 static void entry_destroy(trv_cached_t *cached)
 {
     trv_net_entry_t *entry = (trv_net_entry_t *)(void *)cached;
-    trv_pooled_t *pooled;
-    while ((pooled = trv_pool_take(&entry->pool)) != NULL)
-        instance_destroy((trv_instance_t *)(void *)pooled);
-    trv_pool_clear(&entry->pool);
-    trv_schedule_destroy(entry->owned_schedule);
+    trv_prepared_clear(&entry->base, instance_destroy);
+    deciding_free(entry->deciding);
     pthread_mutex_destroy(&entry->lock);
     free(entry);
 }
 
-void trv_net_entry_release(trv_net_entry_t *entry) { trv_cached_release(&entry->cached); }
+void trv_net_entry_release(trv_net_entry_t *entry) { trv_cached_release(&entry->base.cached); }
 
 /* ---- Plans ------------------------------------------------------------------------------------------------------- */
 
 static int instance_create_plan(trv_instance_t *instance)
 {
     const trv_net_entry_t *entry = instance->entry;
-    const int rc = (trv_collective_has_root(entry->collective) || entry->unequal) && !instance->channel.run
+    const int rc = (trv_collective_has_root(entry->base.collective) || entry->unequal) && !instance->channel.run
                        ? trv_channel_limit(&instance->channel)
                        : TRV_OK;
-    if (rc < 0)
-        return rc;
-    const trv_plan_options_t options = {TRV_PLAN_OPTIONS, .scratch_allocate = trv_channel_scratch,
-                                        .scratch_context = &instance->channel};
-    return trv_plan_create(&instance->plan, entry->schedule, entry->comm->rank, instance->count, &entry->elements,
-                           &instance->channel.transport, &options);
+    return rc < 0 ? rc
+                  : trv_prepared_create_plan(&entry->base, &instance->plan, &entry->elements,
+                                             &instance->channel.transport, &instance->channel);
 }
 
 /* On a communicator of one rank every collective copies its input to its output. With blocks of different sizes, the
  * one block may be at a displacement, in the input of a Reduce-Scatter or in the output of an AllGather. */
 static int instance_copy(const trv_instance_t *instance)
 {
-    const trv_collective_shape_t *shape = trv_collective_shape(instance->entry->collective);
+    const trv_collective_shape_t *shape = trv_collective_shape(instance->entry->base.collective);
     const size_t size = trv_elements_size(&instance->entry->elements);
     const size_t bytes = (instance->counts ? instance->counts[0] : instance->count) * size;
     const size_t offset = instance->counts && instance->displacements ? instance->displacements[0] * size : 0;
@@ -215,20 +308,41 @@ static size_t instance_bytes(const trv_instance_t *instance, trv_holders_t holde
     const size_t size = trv_elements_size(&entry->elements);
     if (entry->unequal)
         return (holders == TRV_OWNER ? instance->counts[comm->rank] : instance->totals.extent) * size;
-    return instance->count * size * trv_blocks_held(entry->collective, holders, comm->size, comm->rank == entry->root);
+    return instance->count * size *
+           trv_blocks_held(entry->base.collective, holders, comm->size, comm->rank == entry->base.root);
+}
+
+/* The bytes of the whole vector of the run. */
+static size_t run_bytes(const trv_instance_t *instance)
+{
+    const trv_net_entry_t *entry = instance->entry;
+    return entry->unequal
+               ? instance->totals.all * trv_elements_size(&entry->elements)
+               : trv_net_vector_bytes(entry->comm, entry->base.collective, &entry->elements, instance->count);
+}
+
+/* Records the call in the flight recorder. */
+static void instance_record(trv_instance_t *instance)
+{
+    trv_net_entry_t *entry = instance->entry;
+    const char *algorithm = "not decided";
+    pthread_mutex_lock(&entry->lock);
+    if (entry->schedule)
+        algorithm = trv_schedule_name(entry->schedule);
+    pthread_mutex_unlock(&entry->lock);
+    instance->call = trv_record_begin(entry->comm->recorder, trv_collective_shape(entry->base.collective)->name,
+                                      run_bytes(instance), algorithm, false);
 }
 
 static int instance_start(trv_instance_t *instance)
 {
     const trv_net_entry_t *entry = instance->entry;
-    const trv_collective_shape_t *shape = trv_collective_shape(entry->collective);
+    const trv_collective_shape_t *shape = trv_collective_shape(entry->base.collective);
     int rc = instance->plan ? TRV_OK : instance_create_plan(instance);
     if (rc < 0 || instance->only_create)
         return rc;
     instance->started = true;
-    instance->channel.run_bytes = entry->unequal ? instance->totals.all * trv_elements_size(&entry->elements)
-                                                 : trv_net_vector_bytes(entry->comm, entry->collective,
-                                                                        &entry->elements, instance->count);
+    instance->channel.run_bytes = run_bytes(instance);
     rc = trv_channel_register(&instance->channel, 0, instance->input, instance_bytes(instance, shape->before));
     if (rc == TRV_OK)
         rc = trv_channel_register(&instance->channel, 1, instance->output, instance_bytes(instance, shape->after));
@@ -240,10 +354,19 @@ static int instance_start(trv_instance_t *instance)
     return trv_plan_start_count(instance->plan, instance->count, instance->input, instance->output);
 }
 
+/* Ends a run that returned `rc`, and breaks the net if it has failed. */
+static int instance_end(const trv_instance_t *instance, int rc)
+{
+    const trv_net_comm_t *comm = instance->entry->comm;
+    if (rc < 0)
+        rc = trv_net_break(comm->net, rc);
+    trv_record_end(comm->recorder, instance->call, rc < 0 ? rc : TRV_OK);
+    return rc;
+}
+
 static int instance_advance(struct trv_net_request *request)
 {
     trv_instance_t *instance = instance_of(request);
-    trv_net_t *net = request->comm->net;
     int rc;
     if (!instance->started) {
         rc = entry_advance(instance->entry);
@@ -253,7 +376,7 @@ static int instance_advance(struct trv_net_request *request)
             return instance->only_create ? 1 : instance_copy(instance);
         rc = instance_start(instance);
         if (rc < 0)
-            return trv_net_break(net, rc);
+            return instance_end(instance, rc);
         if (instance->only_create)
             return 1;
     }
@@ -262,7 +385,7 @@ static int instance_advance(struct trv_net_request *request)
         return 0;
     rc = trv_channel_complete(&instance->channel, rc);
     instance->sent = true;
-    return rc < 0 ? trv_net_break(net, rc) : rc;
+    return rc == 0 ? 0 : instance_end(instance, rc);
 }
 
 static void instance_describe(const struct trv_net_request *request, char *text, size_t size)
@@ -278,8 +401,9 @@ static void instance_describe(const struct trv_net_request *request, char *text,
         return;
     }
     pthread_mutex_lock(&entry->lock);
-    if (!entry->decided)
-        trv_bcast_describe(&entry->bcast, text, size);
+    const int awaited = entry->deciding ? trv_exchange_awaited_rank(&entry->deciding->agreement.exchange) : -1;
+    if (awaited >= 0)
+        snprintf(text, size, "it waits for rank %d", trv_member(entry->comm, awaited));
     pthread_mutex_unlock(&entry->lock);
 }
 
@@ -287,14 +411,14 @@ static void instance_done(struct trv_net_request *request) { trv_instance_give(i
 
 int trv_instance_take(trv_net_entry_t *entry, trv_instance_t **taken)
 {
-    trv_instance_t *instance = (trv_instance_t *)(void *)trv_pool_take(&entry->pool);
+    trv_instance_t *instance = (trv_instance_t *)(void *)trv_pool_take(&entry->base.pool);
     if (!instance && !(instance = calloc(1, sizeof *instance)))
         return trv_fail_memory();
-    trv_cached_hold(&entry->cached);
+    trv_cached_hold(&entry->base.cached);
     if (!instance->entry) {
         instance->entry = entry;
         trv_channel_init(&instance->channel, entry->comm);
-        trv_request_init(&instance->request, entry->comm, trv_collective_shape(entry->collective)->title,
+        trv_request_init(&instance->request, entry->comm, trv_collective_shape(entry->base.collective)->title,
                          instance_advance, instance_done);
         instance->request.describe = instance_describe;
     }
@@ -305,8 +429,8 @@ int trv_instance_take(trv_net_entry_t *entry, trv_instance_t **taken)
 void trv_instance_give(trv_instance_t *instance)
 {
     trv_net_entry_t *entry = instance->entry;
-    if (!trv_pool_give(&entry->pool, &instance->pooled))
-        instance_destroy(instance);
+    if (!trv_pool_give(&entry->base.pool, &instance->pooled))
+        instance_destroy(&instance->pooled);
     trv_net_entry_release(entry);
 }
 
@@ -340,5 +464,8 @@ void trv_instance_begin(trv_instance_t *instance, uint64_t inner, const void *in
     instance->input = input;
     instance->output = output;
     instance->count = count;
+    instance->call = 0;
+    if (trv_recording)
+        instance_record(instance);
     trv_request_begin(&instance->request);
 }

@@ -1,20 +1,20 @@
 /*
- * Flow control of messages and broadcasts: a send completes only when it is at most WINDOW messages ahead of those that
- * its receiver has received. Therefore a slow receiver buffers at most WINDOW unexpected messages of completed sends
- * per sender. Flow control delays the completion of a send only, not the message: the message is sent at once, because
- * the receiver may receive it before earlier ones.
+ * Flow control of messages and of collectives with a root: a send completes only when it is at most WINDOW messages
+ * ahead of those that its receiver has received. Therefore a slow receiver buffers at most WINDOW unexpected messages
+ * of completed sends per sender. Flow control delays the completion of a send only, not the message: the message is
+ * sent at once, because the receiver may receive it before earlier ones.
  *
  * A receiver returns a credit, which is an empty message, after every HALF = WINDOW / 2 messages that it has received:
  *
  *     sender      sends 1 … 65    1 … 64 complete                           65 completes
  *     receiver                                    receives 1 … 32, sends credit
  *
- * Decisions and the runs of collectives with a root, or with blocks of different sizes, are counted separately, because
- * neither may be delayed by messages that are not received before them, nor by each other. A run counts once for each
- * rank to which it sends, whatever the number of its messages, but HALF times if its vector (in a direct exchange: its
- * message) is long, because the receiver buffers unexpected messages; it completes when all its messages are sent and
- * it is within the window. Other collectives need no flow control: no rank can be more than one call ahead of another,
- * because the result of a call depends on all ranks.
+ * The runs of collectives with a root, or with blocks of different sizes, are counted separately, because they may not
+ * be delayed by messages that are not received before them. A run counts once for each rank to which it sends, whatever
+ * the number of its messages, but HALF times if its vector (in a direct exchange: its message) is long, because the
+ * receiver buffers unexpected messages; it completes when all its messages are sent and it is within the window. Other
+ * collectives need no flow control: no rank can be more than one call ahead of another, because the result of a call
+ * depends on all ranks.
  */
 #include <stdlib.h>
 
@@ -53,7 +53,7 @@ static trv_fabric_op_t credit_op(trv_flow_t *flow, int peer, bool sends)
 }
 
 /* The kinds of communication that are counted separately. */
-typedef enum kind { MESSAGES, DECISIONS, RUNS, KINDS } kind_t;
+typedef enum kind { MESSAGES, RUNS, KINDS } kind_t;
 
 /* Returns the state of one kind of communication with the peer; NULL if memory is exhausted. */
 static trv_flow_t *flow_find(trv_net_t *net, int peer, kind_t kind)
@@ -118,8 +118,7 @@ static uint64_t flow_count_sent(trv_net_t *net, int peer, kind_t kind, unsigned 
 int trv_flow_post(trv_net_t *net, trv_flow_op_t *op)
 {
     op->peer = op->op.peer;
-    op->kind = op->op.tag & TRV_TAG_COLLECTIVE ? DECISIONS : MESSAGES;
-    op->number = op->op.sends ? flow_count_sent(net, op->peer, op->kind, 1) : 0;
+    op->number = op->op.sends ? flow_count_sent(net, op->peer, MESSAGES, 1) : 0;
     return op->op.sends && op->number == 0 ? trv_fail_memory() : trv_net_post(net, &op->op);
 }
 
@@ -130,7 +129,7 @@ int trv_flow_test(trv_net_t *net, trv_flow_op_t *op)
     if (rc <= 0 || (!op->op.sends && op->number > 0))
         return rc;
     pthread_mutex_lock(&net->flow_lock);
-    trv_flow_t *flow = flow_find(net, peer, op->kind);
+    trv_flow_t *flow = flow_find(net, peer, MESSAGES);
     if (!flow)
         rc = trv_fail_memory();
     else if (op->op.sends)

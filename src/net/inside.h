@@ -7,8 +7,8 @@
  *     comm.c         communicators
  *     request.c      progress, testing, waiting
  *     message.c      sends and receives
- *     bcast.c        broadcasts of decisions
- *     flow.c         flow control of messages, decisions and collectives with a root
+ *     votes.c        messages by which ranks agree on decisions
+ *     flow.c         flow control of messages and collectives with a root
  *     relays.c       messages to ranks that are not neighbours, where hosts do not forward
  *     channel.c      the executor's transport
  *     choose.c       choice of the algorithm by rank 0
@@ -30,9 +30,10 @@
 #include <trivance/simulate.h>
 
 #include "bootstrap/wire.h"
+#include "collective/agreement.h"
 #include "collective/cache.h"
-#include "collective/decision.h"
-#include "collective/pool.h"
+#include "collective/prepared.h"
+#include "collective/recorder.h"
 #include "transport/fabric/fabric.h"
 #include "bootstrap/tcp/bootstrap.h"
 #include "settings/settings.h"
@@ -99,11 +100,12 @@ struct trv_net_comm {
     uint32_t context_id;   /* that this rank has assigned */
     trv_torus_t torus;     /* of the ranks */
     char algorithm[TRV_ALGORITHM_NAME_MAX];
-    atomic_uint calls, plans; /* sequence numbers */
-    pthread_mutex_t lock;     /* protects the torus and the members below: */
-    trv_cache_t entries;
-    trv_pool_t exchanges; /* direct exchanges that no request uses */
-    unsigned toruses;     /* number of times that the torus was set */
+    atomic_uint calls, plans;   /* sequence numbers */
+    pthread_mutex_t lock;       /* protects the torus and the members below: */
+    trv_cache_t entries, roots; /* entries, and those that are prepared for further roots */
+    trv_pool_t exchanges;       /* direct exchanges that no request uses */
+    trv_recorder_t *recorder;   /* NULL: calls are not recorded */
+    unsigned toruses;           /* number of times that the torus was set */
     trv_net_comm_t *next;
 };
 
@@ -207,7 +209,7 @@ typedef struct trv_flow trv_flow_t;
 /* An operation under flow control. */
 typedef struct trv_flow_op {
     trv_fabric_op_t op;
-    int peer, kind;  /* set by trv_flow_post, because a relayed message has another peer and tag in `op` */
+    int peer;        /* set by trv_flow_post, because a relayed message has another peer in `op` */
     uint64_t number; /* send: sequence number to this peer; receive: 1 once it has been counted */
 } trv_flow_op_t;
 
@@ -230,27 +232,18 @@ int trv_flow_test_run(trv_net_t *net, trv_flow_run_t *run, int peer);
 /* Called when no operation is pending any more. */
 void trv_flow_free(trv_net_t *net);
 
-/* ---- Broadcasts of decisions ------------------------------------------------------------------------------------- */
+/* ---- Exchanges --------------------------------------------------------------------------------------------------- */
 
-enum { TRV_CHILDREN_MAX = TRV_RANKS_BITS };
-
-typedef struct trv_bcast {
+/* The messages of an exchange between the ranks of a communicator (collective/group.h), with the tags of a call. */
+typedef struct trv_net_votes {
     trv_net_comm_t *comm;
-    void *data;
-    size_t bytes;
-    uint64_t inner;       /* tag */
-    int children, posted; /* number of children; number of sends posted to them */
-    int child[TRV_CHILDREN_MAX];
-    bool arrived;     /* the data are available on this rank */
-    int awaited_rank; /* world rank that the broadcast waits for */
-    trv_flow_op_t up, down[TRV_CHILDREN_MAX];
-} trv_bcast_t;
+    uint64_t inner; /* tag */
+    trv_group_t group;
+    trv_fabric_op_t op[TRV_EXCHANGE_SLOTS];
+} trv_net_votes_t;
 
-/* Broadcasts from rank 0 of the communicator. */
-int trv_bcast_begin(trv_bcast_t *bcast, trv_net_comm_t *comm, void *data, size_t bytes, unsigned number);
-int trv_bcast_advance(trv_bcast_t *bcast);
-/* Describes as text what the broadcast waits for. */
-void trv_bcast_describe(const trv_bcast_t *bcast, char *text, size_t size);
+void trv_net_votes_init(trv_net_votes_t *votes, trv_net_comm_t *comm, unsigned number);
+void trv_net_votes_clear(trv_net_votes_t *votes);
 
 /* ---- Plans ------------------------------------------------------------------------------------------------------- */
 
@@ -294,8 +287,9 @@ typedef struct trv_instance {
     trv_channel_t channel;
     trv_plan_t *plan;
     bool started;
-    bool sent;        /* the messages of the run have completed */
-    bool only_create; /* the request only creates the plan, and has no buffers */
+    bool sent;          /* the messages of the run have completed */
+    unsigned long call; /* its number in the flight recorder; 0: not recorded */
+    bool only_create;   /* the request only creates the plan, and has no buffers */
     const void *input;
     void *output;
     size_t count;
@@ -310,23 +304,20 @@ typedef struct trv_decision_message {
     int32_t padding;                             /* explicit, because the bytes of the struct are sent */
 } trv_decision_message_t;
 
-/* An operation signature with a root and a class of sizes on a communicator. */
+/* An operation signature with a class of sizes on a communicator, prepared for calls with one root. */
 typedef struct trv_net_entry {
-    trv_cached_t cached; /* the first member, as above; each instance in use holds a reference */
+    trv_prepared_t base; /* the first member, as above; each instance in use holds a reference */
     trv_net_comm_t *comm;
-    trv_collective_t collective;
-    int root;     /* 0 if the collective has none */
     bool unequal; /* blocks differ in size */
     trv_elements_t elements;
     uint64_t bytes;                         /* the class of sizes */
+    size_t count;                           /* of the first call; 0 if blocks differ */
     char requested[TRV_ALGORITHM_NAME_MAX]; /* requested algorithm or family; "": the planner's choice */
     pthread_mutex_t lock;                   /* protects the members below */
     bool decided;
-    trv_decision_message_t broadcast;
-    trv_bcast_t bcast;
-    const trv_schedule_t *schedule;
-    trv_schedule_t *owned_schedule; /* `schedule` if this entry owns it, otherwise NULL */
-    trv_pool_t pool;                /* instances that no request uses */
+    int code;                          /* of the decision; if it is negative, base.reason is the message */
+    struct trv_net_deciding *deciding; /* the state of the agreement; NULL before and after it */
+    const trv_schedule_t *schedule;    /* base.schedule, or the user's */
 } trv_net_entry_t;
 
 /* choose.c: the network model of the planner, and the choice, which rank 0 of the communicator makes. */
@@ -337,9 +328,11 @@ void trv_net_choose(const trv_net_entry_t *entry, trv_decision_t *decision);
  * is made. */
 int trv_net_entry_create(trv_net_entry_t **entry, trv_net_comm_t *comm, trv_collective_t collective, int root,
                          bool unequal, const trv_elements_t *elements, uint64_t bytes, const char *requested);
+/* The entry prepared for calls with this root: itself, or one that shares its decision. NULL: no memory. */
+trv_net_entry_t *trv_net_entry_at_root(trv_net_entry_t *entry, int root);
 /* Starts the decision, for which the requests of instances wait. Collective. The caller must have taken an instance
- * before. */
-int trv_net_entry_decide(trv_net_entry_t *entry);
+ * before. count: elements of the first call, or of all its blocks; counts: their sizes, or NULL. */
+int trv_net_entry_decide(trv_net_entry_t *entry, size_t count, const size_t *counts);
 /* Releases the caller's reference; the entry is freed now or when its last instance is given back. */
 void trv_net_entry_release(trv_net_entry_t *entry);
 /* Takes an instance from the pool, or creates one. */

@@ -74,7 +74,7 @@ static int plan_create_instance(trv_net_plan_t *plan, size_t count)
 {
     int rc = trv_instance_take(plan->entry, &plan->instance);
     if (rc == TRV_OK)
-        rc = trv_net_entry_decide(plan->entry);
+        rc = trv_net_entry_decide(plan->entry, count, NULL);
     if (rc < 0)
         return trv_net_break(plan->comm->net, rc);
     bool ended;
@@ -142,8 +142,8 @@ int trv_net_plan_start(trv_net_plan_t *plan, const void *input, void *output)
     if (plan->running)
         return trv_fail(TRV_ERR_STATE, "the plan is running; wait for it before it is started again");
     const trv_net_entry_t *entry = plan->entry;
-    rc = trv_net_check_buffers(plan->comm, entry->collective, entry->root, &entry->elements, plan->count, input,
-                               output);
+    rc = trv_net_check_buffers(plan->comm, entry->base.collective, entry->base.root, &entry->elements, plan->count,
+                               input, output);
     if (rc < 0)
         return rc;
     plan->running = true;
@@ -213,7 +213,7 @@ int trv_net_plan_query(const trv_net_plan_t *plan, trv_net_plan_info_t *info)
     trv_torus_format(&plan->comm->torus, info->torus, sizeof info->torus);
     if (!entry->schedule)
         return TRV_OK; /* a communicator of one rank has no schedule */
-    info->algorithm = entry->owned_schedule ? entry->broadcast.decision.algorithm : trv_schedule_name(entry->schedule);
+    info->algorithm = entry->base.schedule ? entry->base.algorithm : trv_schedule_name(entry->schedule);
     info->steps = trv_schedule_steps(entry->schedule);
     info->bytes_sent = trv_plan_bytes_sent(plan->instance->plan);
     info->scratch_bytes = trv_plan_scratch_bytes(plan->instance->plan);

@@ -79,6 +79,7 @@ void trv_requests_advance(trv_net_t *net) { requests_advance_others(net, NULL); 
 static void request_check_timeout(struct trv_net_request *request)
 {
     trv_net_t *net = request->comm->net;
+    trv_recorder_print_if_requested();
     if (net->timeout_ns <= 0 || trv_now_ns() - request->started_ns < net->timeout_ns)
         return;
     char text[TRV_REASON_MAX / 2] = "";
@@ -86,6 +87,7 @@ static void request_check_timeout(struct trv_net_request *request)
     if (request->describe)
         request->describe(request, text, sizeof text);
     pthread_mutex_unlock(&request->lock);
+    trv_recorder_print(request->comm->recorder);
     trv_fail(TRV_ERR_TRANSPORT, "%s on rank %d took longer than %.4g s%s%s", request->what, net->rank,
              net->timeout_ns / 1e9, *text ? "; " : "", text);
     trv_net_break(net, TRV_ERR_TRANSPORT);

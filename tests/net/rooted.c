@@ -228,8 +228,9 @@ static void test_schedule(trv_net_comm_t *comm)
 
 /* ---- Flow control ------------------------------------------------------------------------------------------------ */
 
-/* A root completes broadcasts before other ranks have called them, but only a limited number. Broadcasts that have not
- * been received delay neither the decision on another signature nor its call. */
+/* A root completes broadcasts before other ranks have called them, but only a limited number, and not the first with a
+ * signature, for which all ranks vote. Broadcasts that have not been received delay neither the decision on another
+ * signature nor its call. */
 static void test_ahead(trv_net_comm_t *comm)
 {
     enum { MANY = 1000, BOUND = 64 };
@@ -239,6 +240,7 @@ static void test_ahead(trv_net_comm_t *comm)
     int64_t calls = 0;
     trv_net_comm_t *fresh;
     expect(trv_net_split(comm, 0, rank, &fresh) == TRV_OK);
+    expect(trv_net_broadcast(comm, number, sizeof *number, 0) == TRV_OK);
     for (; rank == 0 && calls < MANY && done; calls++) {
         number[calls] = calls;
         expect(trv_net_broadcast_start(comm, &number[calls], sizeof *number, 0, &request[calls]) == TRV_OK);
@@ -268,6 +270,7 @@ static void test_ahead_with_long_vectors(trv_net_comm_t *comm)
     bool done;
     int completed = 0;
     expect(trv_net_split(comm, 0, rank, &fresh) == TRV_OK);
+    expect(trv_net_broadcast(comm, vector[0], sizeof vector[0], 0) == TRV_OK);
     for (int k = 0; rank == 0 && k < LONG_CALLS; k++) {
         vector[k][LONG - 1] = k + 1;
         expect(trv_net_broadcast_start(comm, vector[k], sizeof vector[k], 0, &request[k]) == TRV_OK);
@@ -279,6 +282,35 @@ static void test_ahead_with_long_vectors(trv_net_comm_t *comm)
     for (int k = 0; rank != 0 && k < LONG_CALLS; k++)
         expect(trv_net_broadcast(comm, vector[k], sizeof vector[k], 0) == TRV_OK && vector[k][LONG - 1] == k + 1);
     expect(rank != 0 || trv_net_wait_all(request, LONG_CALLS) == TRV_OK);
+    trv_net_comm_free(&fresh);
+}
+
+/* ---- Decisions --------------------------------------------------------------------------------------------------- */
+
+static int decisions; /* lines about broadcasts in the log */
+
+static void count_decisions(void *context, const char *sentence)
+{
+    (void)context;
+    decisions += strstr(sentence, "Broadcast of ") != NULL;
+}
+
+/* Rank 0 makes one decision for all roots; on a line, one for each root. */
+static void test_decisions(trv_net_comm_t *comm)
+{
+    char line[16];
+    trv_net_comm_t *fresh;
+    expect(trv_net_split(comm, 0, rank, &fresh) == TRV_OK);
+    for (int lines = 0; lines < 2; lines++) {
+        snprintf(line, sizeof line, "%d%s", ranks, lines ? "m" : "");
+        expect(trv_net_comm_set(fresh, line, NULL) == TRV_OK);
+        decisions = 0;
+        for (int root = 0; root < 2 * ranks; root++) {
+            int64_t sent[3] = {rank == root % ranks ? root : -1, 0, 0};
+            expect(trv_net_broadcast(fresh, sent, sizeof sent, root % ranks) == TRV_OK && sent[0] == root);
+        }
+        expect(decisions == (rank > 0 ? 0 : lines ? ranks : 1));
+    }
     trv_net_comm_free(&fresh);
 }
 
@@ -312,7 +344,9 @@ int main(int argc, char **argv)
 {
     const bool alone = argc > 1 && strcmp(argv[1], "alone") == 0;
     trv_net_t *net;
-    expect(trv_net_init(&net, NULL) == TRV_OK);
+    trv_net_options_t options = {TRV_NET_OPTIONS, .log = count_decisions};
+    setenv("TRIVANCE_DEBUG", "info", 1);
+    expect(trv_net_init(&net, &options) == TRV_OK);
     trv_net_comm_t *world = trv_net_world(net);
     rank = trv_net_rank(world);
     ranks = trv_net_size(world);
@@ -323,6 +357,7 @@ int main(int argc, char **argv)
     test_plans(world);
     if (ranks > 1) {
         test_schedule(world);
+        test_decisions(world);
         test_ahead(world);
         if (!alone)
             test_ahead_with_long_vectors(world);

@@ -225,6 +225,15 @@ int trv_plan_create(trv_plan_t **plan, const trv_schedule_t *schedule, int rank,
     return rc ? rc : plan_create(plan, schedule, rank, count, elements, transport, options ? options : &defaults, NULL);
 }
 
+int trv_plan_create_with(trv_plan_t **created, const trv_plan_t *model, const trv_elements_t *elements,
+                         const trv_transport_t *transport, void *scratch_context)
+{
+    trv_plan_options_t options = model->options;
+    options.scratch_context = scratch_context;
+    return plan_create(created, model->schedule, model->rank, model->count, elements, transport, &options,
+                       model->compiled);
+}
+
 int trv_plan_create_like(trv_plan_t **created, const trv_plan_t *plan, const trv_elements_t *elements,
                          const trv_transport_t *transport)
 {
@@ -234,8 +243,7 @@ int trv_plan_create_like(trv_plan_t **created, const trv_plan_t *plan, const trv
         return rc;
     if (!elements || !transport)
         return trv_fail(TRV_ERR_ARGUMENT, "a plan needs elements and a transport; one of them is NULL");
-    return plan_create(created, plan->schedule, plan->rank, plan->count, elements, transport, &plan->options,
-                       plan->compiled);
+    return trv_plan_create_with(created, plan, elements, transport, plan->options.scratch_context);
 }
 
 /* ---- Destruction ------------------------------------------------------------------------------------------------- */

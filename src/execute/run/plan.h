@@ -150,7 +150,10 @@ static inline bool trv_chunk_input_ready(const trv_plan_t *plan, size_t chunk)
 int trv_compiled_create(trv_compiled_t **compiled, const trv_schedule_t *schedule, int rank);
 void trv_compiled_release(trv_compiled_t *compiled);
 
-/* plan.c: an error if the plan is NULL. */
+/* plan.c: as trv_plan_create_like, with another scratch_context. */
+TRV_API int trv_plan_create_with(trv_plan_t **plan, const trv_plan_t *model, const trv_elements_t *elements,
+                                 const trv_transport_t *transport, void *scratch_context);
+/* An error if the plan is NULL. */
 int trv_plan_check(const trv_plan_t *plan);
 /* Also an error if it is running or has failed. */
 int trv_plan_check_startable(const trv_plan_t *plan);

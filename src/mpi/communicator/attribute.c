@@ -118,9 +118,9 @@ static void open_recorder(trv_mpi_state_t *state)
     char label[TRV_MPI_LABEL_MAX];
     trv_mpi_settings(); /* enables the flight recorder if the settings ask for it */
     if (!state->recorder)
-        state->recorder = trv_mpi_recorder_create(state->rank, trv_mpi_state_label(state, label));
+        state->recorder = trv_recorder_create(state->rank, trv_mpi_state_label(state, label), trv_mpi_log_text, NULL);
     else
-        trv_mpi_recorder_rename(state->recorder, trv_mpi_state_label(state, label));
+        trv_recorder_rename(state->recorder, trv_mpi_state_label(state, label));
 }
 
 /* Fills the state of a duplicate. MPI does not pass the new communicator to the copy callback, so find_attribute sets
@@ -253,7 +253,7 @@ static int compare_world(int rank, bool enabled)
     bool able = !word[UNABLE], falls_back = enabled && !trv_mpi_may_dispatch() && !discovers;
     word[FALLS_BACK] = falls_back;
     word[SOURCE] = discovers && trv_mpi_discovery_has_source();
-    trv_mpi_word_pair(&word[DIGEST], enabled ? trv_mpi_settings_digest() : 0);
+    trv_word_pair(&word[DIGEST], enabled ? trv_mpi_settings_digest() : 0);
     int code = trv_mpi_allreduce_max(MPI_COMM_WORLD, word, WORDS, "call MPI_Init with Trivance loaded");
     if (code != MPI_SUCCESS)
         return trv_mpi_transport_error("comparing the ranks' settings", code);
@@ -266,7 +266,7 @@ static int compare_world(int rank, bool enabled)
             TRV_ERR_INVALID,
             "coll_trivance_priority is 0 on rank %d and greater than 0 on others; it must be the same on all ranks",
             ranks - (int)word[DISABLED]);
-    if (!trv_mpi_word_agrees(&word[DIGEST]))
+    if (!trv_word_agrees(&word[DIGEST]))
         return trv_mpi_explain_difference(MPI_COMM_WORLD);
     if (word[UNABLE])
         return able ? trv_fail(TRV_ERR_MEMORY, "another rank could not initialize Trivance") : TRV_ERR_MEMORY;

@@ -120,14 +120,14 @@ int trv_mpi_discovery_exchange(trv_mpi_discovery_t *discovery, MPI_Comm comm, tr
     pthread_once(&once, record_read);
     int posted = PMPI_Igather(&own, sizeof own, MPI_BYTE, discovery->record, sizeof own, MPI_BYTE, 0, comm, &request);
     if (posted == MPI_SUCCESS)
-        posted = trv_mpi_watch_all(ranks, 1, &request, FIND_NETWORK);
+        posted = trv_mpi_watch_request(ranks, &request, FIND_NETWORK);
     if (posted == MPI_SUCCESS && rank == 0)
         network_find(discovery, ranks);
     if (posted == MPI_SUCCESS)
         posted = PMPI_Iscatter(discovery->location, sizeof mine, MPI_BYTE, &mine, sizeof mine, MPI_BYTE, 0, comm,
                                &request);
     if (posted == MPI_SUCCESS)
-        posted = trv_mpi_watch_all(ranks, 1, &request, FIND_NETWORK);
+        posted = trv_mpi_watch_request(ranks, &request, FIND_NETWORK);
     if (posted != MPI_SUCCESS)
         return trv_mpi_transport_error(FIND_NETWORK, posted);
     if (mine.code < 0)

@@ -41,7 +41,7 @@ static int64_t new_id(void)
     uint64_t id = trv_hash(TRV_HASH_SEED, &now, sizeof now);
     long process = (long)getpid(), host = gethostid();
     id = trv_hash(trv_hash(id, &process, sizeof process), &host, sizeof host);
-    return (int64_t)(id & TRV_MPI_WORD_MAX) | 1;
+    return (int64_t)(id & TRV_WORD_MAX) | 1;
 }
 
 /* Creates the domain's communicator. Collective: a rank calls it even if it has no memory for the rest. */

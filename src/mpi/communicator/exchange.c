@@ -1,16 +1,13 @@
 /*
- * Implementation of the exchanges.
- *
- * An allreduce in an out-of-band group uses the communication pattern of Trivance: in step k a rank exchanges with the
- * ranks 3^k before and after it, so that after ceil(log3 n) steps the maximum has reached every rank. The maximum does
- * not change if a contribution is included twice, so any number of ranks is possible. The broadcast uses a binomial
- * tree.
+ * Exchanges by the MPI library's collectives, and by messages of an out-of-band group.
  */
 #include "mpi/communicator/exchange.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+
+#include <trivance/common.h>
 
 #include "mpi/reports/watch.h"
 
@@ -48,7 +45,7 @@ static int wait_for(MPI_Comm comm, int posted, MPI_Request *request, const char 
     int ranks = 0;
     if (posted == MPI_SUCCESS)
         posted = PMPI_Comm_size(comm, &ranks);
-    return posted == MPI_SUCCESS ? trv_mpi_watch_all(ranks, 1, request, action) : posted;
+    return posted == MPI_SUCCESS ? trv_mpi_watch_request(ranks, request, action) : posted;
 }
 
 int trv_mpi_allreduce_max(MPI_Comm comm, int64_t *word, int words, const char *action)
@@ -94,77 +91,59 @@ int trv_mpi_allgather(MPI_Comm comm, const void *mine, void *all, size_t bytes, 
 
 /* ---- In an out-of-band group ------------------------------------------------------------------------------------- */
 
-static int member(const trv_mpi_oob_t *oob, int rank)
+/* The messages of an exchange. */
+typedef struct messages {
+    const trv_mpi_oob_t *oob;
+    trv_exchange_t *exchange;
+    MPI_Request request[TRV_EXCHANGE_SLOTS];
+    int code; /* MPI's, of the latest call */
+} messages_t;
+
+static int messages_post(void *context, int slot, bool sends, int peer, int lane, void *data, size_t bytes)
 {
-    rank = (rank % oob->ranks + oob->ranks) % oob->ranks;
-    return oob->member ? oob->member[rank] : rank;
+    messages_t *messages = context;
+    const trv_mpi_oob_t *oob = messages->oob;
+    const int member = oob->member ? oob->member[peer] : peer;
+    MPI_Request *request = &messages->request[slot];
+    (void)lane; /* MPI matches messages in the order of their posts */
+    messages->code = sends ? PMPI_Isend(data, (int)bytes, MPI_BYTE, member, oob->tag, oob->comm, request)
+                           : PMPI_Irecv(data, (int)bytes, MPI_BYTE, member, oob->tag, oob->comm, request);
+    return messages->code == MPI_SUCCESS ? TRV_OK : TRV_ERR_TRANSPORT;
 }
 
-/* One step of the allreduce: exchanges the words with the ranks `distance` before and after this one. */
-static int exchange_with(const trv_mpi_oob_t *oob, int distance, int64_t *word, int64_t received[2][TRV_MPI_WORDS_MAX],
-                         int words, const char *action)
+static int messages_test(void *context, int slot)
 {
-    MPI_Request request[4];
-    int requests = 0, code = MPI_SUCCESS;
-    for (int side = 0; side < 2 && code == MPI_SUCCESS; side++) {
-        int peer = member(oob, oob->rank + (side ? distance : -distance));
-        code = PMPI_Irecv(received[side], words, MPI_INT64_T, peer, oob->tag, oob->comm, &request[requests]);
-        requests += code == MPI_SUCCESS;
-    }
-    for (int side = 0; side < 2 && code == MPI_SUCCESS; side++) {
-        int peer = member(oob, oob->rank + (side ? distance : -distance));
-        code = PMPI_Isend(word, words, MPI_INT64_T, peer, oob->tag, oob->comm, &request[requests]);
-        requests += code == MPI_SUCCESS;
-    }
-    if (code == MPI_SUCCESS)
-        return trv_mpi_watch_all(oob->ranks, requests, request, action);
-    trv_mpi_cancel_all(requests, request);
-    return code;
+    messages_t *messages = context;
+    int complete = 0;
+    messages->code = PMPI_Test(&messages->request[slot], &complete, MPI_STATUS_IGNORE);
+    return messages->code == MPI_SUCCESS ? complete : TRV_ERR_TRANSPORT;
+}
+
+static int messages_advance(void *context) { return trv_exchange_advance(((messages_t *)context)->exchange); }
+
+int trv_mpi_oob_run(const trv_mpi_oob_t *oob, trv_exchange_t *exchange, const char *action)
+{
+    messages_t messages = {.oob = oob, .exchange = exchange, .code = MPI_SUCCESS};
+    const trv_group_t group = {oob->rank, oob->ranks, messages_post, messages_test, &messages};
+    for (int i = 0; i < TRV_EXCHANGE_SLOTS; i++)
+        messages.request[i] = MPI_REQUEST_NULL;
+    exchange->group = &group;
+    if (trv_mpi_watch_until(oob->ranks, messages_advance, &messages, action) < 0)
+        trv_mpi_cancel_all(TRV_EXCHANGE_SLOTS, messages.request);
+    exchange->group = NULL;
+    return messages.code;
 }
 
 int trv_mpi_oob_allreduce_max(const trv_mpi_oob_t *oob, int64_t *word, int words, const char *action)
 {
-    int64_t received[2][TRV_MPI_WORDS_MAX];
-    int code = MPI_SUCCESS;
-    for (int64_t distance = 1; distance < oob->ranks && code == MPI_SUCCESS; distance *= 3) {
-        code = exchange_with(oob, (int)distance, word, received, words, action);
-        for (int i = 0; i < 2 * words && code == MPI_SUCCESS; i++) {
-            int64_t other = received[i / words][i % words];
-            word[i % words] = other > word[i % words] ? other : word[i % words];
-        }
-    }
-    return code;
+    trv_exchange_t exchange;
+    trv_exchange_maximum(&exchange, NULL, word, words);
+    return trv_mpi_oob_run(oob, &exchange, action);
 }
 
 int trv_mpi_oob_broadcast(const trv_mpi_oob_t *oob, void *data, size_t bytes, const char *action)
 {
-    MPI_Request request[32];
-    int requests = 0, code = MPI_SUCCESS, bit = 1;
-    while (bit < oob->ranks && !(oob->rank & bit))
-        bit *= 2;
-    if (oob->rank > 0)
-        code = PMPI_Irecv(data, (int)bytes, MPI_BYTE, member(oob, oob->rank - bit), oob->tag, oob->comm, request);
-    if (oob->rank > 0 && code == MPI_SUCCESS)
-        code = trv_mpi_watch_all(oob->ranks, 1, request, action);
-    for (bit /= 2; bit > 0 && code == MPI_SUCCESS; bit /= 2) {
-        if (oob->rank + bit >= oob->ranks)
-            continue;
-        code = PMPI_Isend(data, (int)bytes, MPI_BYTE, member(oob, oob->rank + bit), oob->tag, oob->comm,
-                          &request[requests]);
-        requests += code == MPI_SUCCESS;
-    }
-    if (code == MPI_SUCCESS)
-        return trv_mpi_watch_all(oob->ranks, requests, request, action);
-    trv_mpi_cancel_all(requests, request);
-    return code;
+    trv_exchange_t exchange;
+    trv_exchange_broadcast(&exchange, NULL, data, bytes);
+    return trv_mpi_oob_run(oob, &exchange, action);
 }
-
-/* ---- Words ------------------------------------------------------------------------------------------------------- */
-
-void trv_mpi_word_pair(int64_t word[2], uint64_t value)
-{
-    word[0] = (int64_t)(value & TRV_MPI_WORD_MAX);
-    word[1] = TRV_MPI_WORD_MAX - word[0];
-}
-
-int trv_mpi_word_agrees(const int64_t word[2]) { return word[0] == TRV_MPI_WORD_MAX - word[1]; }

@@ -16,16 +16,17 @@
 
 #include <mpi.h>
 
+#include "collective/group.h"
+
 /* Marks a communicator. Called on all its ranks before the program calls MPI_Comm_idup on it. From then on
  * trv_mpi_allreduce_max, trv_mpi_broadcast and trv_mpi_allgather use MPI's blocking collectives on it, whose order Open
  * MPI does not confuse. Only the preload library may call this: it has no requests, which would make no progress during
  * a blocking collective. */
 void trv_mpi_mark_idup(MPI_Comm comm);
 
-/* An allreduce of the maximum of every word. Words are 0 … TRV_MPI_WORD_MAX and signed, because MPICH 4.0 compares
- * unsigned words as signed ones. `action` names the action that all ranks must take, such as "make the same call"; a
- * rank that waits too long reports it. This function and the next three return MPI's code. */
-#define TRV_MPI_WORD_MAX INT64_MAX
+/* An allreduce of the maximum of every word (0 … TRV_WORD_MAX). `action` names the action that all ranks must take,
+ * such as "make the same call"; a rank that waits too long reports it. This function and the next three return MPI's
+ * code. */
 int trv_mpi_allreduce_max(MPI_Comm comm, int64_t *word, int words, const char *action);
 
 /* The same over both groups of an intercommunicator, for one word. */
@@ -45,14 +46,9 @@ typedef struct trv_mpi_oob {
     int rank, ranks, tag;
 } trv_mpi_oob_t;
 
-/* The allreduce of at most TRV_MPI_WORDS_MAX words, and the broadcast from rank 0, in an out-of-band group. */
-#define TRV_MPI_WORDS_MAX 16
+/* Perform an exchange in an out-of-band group. The first one was prepared without a group (collective/group.h). */
+int trv_mpi_oob_run(const trv_mpi_oob_t *oob, trv_exchange_t *exchange, const char *action);
 int trv_mpi_oob_allreduce_max(const trv_mpi_oob_t *oob, int64_t *word, int words, const char *action);
 int trv_mpi_oob_broadcast(const trv_mpi_oob_t *oob, void *data, size_t bytes, const char *action);
-
-/* Comparison of a value by an allreduce of the maximum: word[0] is the value and word[1] its complement. All ranks have
- * the same value if and only if the two maxima are complements again. */
-void trv_mpi_word_pair(int64_t word[2], uint64_t value);
-int trv_mpi_word_agrees(const int64_t word[2]);
 
 #endif

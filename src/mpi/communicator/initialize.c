@@ -96,11 +96,11 @@ static int evaluate_exchange(MPI_Comm comm, const int64_t *word, bool able)
         return able ? fail_with(MPI_ERR_NO_MEM, TRV_ERR_MEMORY,
                                 "another rank has no memory for the communicator's state")
                     : MPI_ERR_NO_MEM;
-    if (!trv_mpi_word_agrees(&word[DIGEST]))
+    if (!trv_word_agrees(&word[DIGEST]))
         return trv_mpi_explain_difference(comm), MPI_ERR_ARG;
     if (word[FAULT] && word[NO_FAULT]) /* with equal settings: a rank had no memory to read them */
         return fail_with(MPI_ERR_NO_MEM, TRV_ERR_MEMORY, "a rank had no memory for its settings");
-    if (!word[NO_JOB] && !trv_mpi_word_agrees(&word[JOB]))
+    if (!word[NO_JOB] && !trv_word_agrees(&word[JOB]))
         return fail_with(MPI_ERR_COMM, TRV_ERR_UNSUPPORTED, "its ranks do not all belong to one MPI_COMM_WORLD");
     return MPI_SUCCESS;
 }
@@ -127,9 +127,9 @@ static int compare_and_propose(MPI_Comm comm, candidate_t *candidate, bool able,
         {[UNABLE] = !able, [NO_JOB] = !job, [NO_NETWORK] = !trv_mpi_world(), [FRESH] = candidate->fresh};
     word[FAULT] = trv_mpi_settings()->fault != NULL;
     word[NO_FAULT] = !word[FAULT];
-    trv_mpi_word_pair(&word[BLOCK], (uint64_t)proposed);
-    trv_mpi_word_pair(&word[DIGEST], trv_mpi_settings_digest());
-    trv_mpi_word_pair(&word[JOB], job ? (uint64_t)job->id : 0);
+    trv_word_pair(&word[BLOCK], (uint64_t)proposed);
+    trv_word_pair(&word[DIGEST], trv_mpi_settings_digest());
+    trv_word_pair(&word[JOB], job ? (uint64_t)job->id : 0);
     *block = 0;
     int code = trv_mpi_allreduce_max(comm, word, WORDS, FIRST_CALL);
     if (code != MPI_SUCCESS)
@@ -140,7 +140,7 @@ static int compare_and_propose(MPI_Comm comm, candidate_t *candidate, bool able,
         code = trv_mpi_world_discover(comm);
     bool agreed = code == MPI_SUCCESS && !word[NO_JOB];
     candidate->fresh = word[FRESH];
-    *same = trv_mpi_word_agrees(&word[BLOCK]);
+    *same = trv_word_agrees(&word[BLOCK]);
     if (proposed > 0 && !(agreed && word[BLOCK] == proposed))
         trv_mpi_block_release(job, proposed);
     return agreed ? reserve_block(job, (int)word[BLOCK], proposed, block) : code;

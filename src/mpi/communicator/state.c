@@ -212,7 +212,7 @@ static void destroy(trv_mpi_state_t *state)
     list_remove(state);
     trv_cache_clear(&state->roots);
     trv_cache_clear(&state->decisions);
-    trv_mpi_recorder_destroy(state->recorder);
+    trv_recorder_destroy(state->recorder);
     trv_mpi_members_release(state->members);
     trv_mpi_context_ids_release(state->ids.extra);
     if (!is_duplicate)

@@ -17,7 +17,7 @@
 #include "mpi/communicator/exchange.h"
 #include "mpi/communicator/members.h"
 #include "mpi/communicator/wiring.h"
-#include "mpi/reports/recorder.h"
+#include "collective/recorder.h"
 
 /* A block of context ids of a domain, reserved while it has references. */
 typedef struct trv_mpi_context_ids {
@@ -78,7 +78,7 @@ typedef struct trv_mpi_state {
     trv_mpi_config_t config;
     trv_cache_t decisions;              /* trv_mpi_decision_t (selection/instances.h) */
     trv_cache_t roots;                  /* decisions that are prepared for further roots (selection/roots.h) */
-    trv_mpi_recorder_t *recorder;       /* NULL: calls are not recorded */
+    trv_recorder_t *recorder;           /* NULL: calls are not recorded */
     struct trv_mpi_state *next, **link; /* the list of all states of the process */
 } trv_mpi_state_t;
 

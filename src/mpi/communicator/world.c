@@ -168,13 +168,13 @@ static int send_coordinates(MPI_Comm comm, int rank, int ranks, const trv_topolo
     PMPI_Get_processor_name(mine.host, &length);
     int posted = PMPI_Igather(&mine, sizeof mine, MPI_BYTE, rank_host, sizeof mine, MPI_BYTE, 0, comm, &request);
     if (posted == MPI_SUCCESS)
-        posted = trv_mpi_watch_all(ranks, 1, &request, READ_FILES);
+        posted = trv_mpi_watch_request(ranks, &request, READ_FILES);
     for (int r = 0; rank == 0 && posted == MPI_SUCCESS && r < ranks; r++)
         coordinate[r] = trv_topology_coordinate(file, rank_host[r].rank, rank_host[r].host);
     if (posted == MPI_SUCCESS)
         posted = PMPI_Iscatter(coordinate, 1, MPI_INT, &world->coordinate, 1, MPI_INT, 0, comm, &request);
     if (posted == MPI_SUCCESS)
-        posted = trv_mpi_watch_all(ranks, 1, &request, READ_FILES);
+        posted = trv_mpi_watch_request(ranks, &request, READ_FILES);
     if (posted == MPI_SUCCESS && world->coordinate < 0) {
         world->code = TRV_ERR_INVALID;
         snprintf(world->fault, sizeof world->fault, "%.200s has no coordinate for the host %.100s",

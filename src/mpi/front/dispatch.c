@@ -204,19 +204,19 @@ trv_mpi_decision_t *trv_mpi_get_decision(trv_mpi_state_t *state, const trv_mpi_a
                                          int *code)
 {
     trv_mpi_decision_t *decision = NULL;
-    trv_mpi_verdict_t verdict = trv_mpi_decide(state, arguments, on_device, &decision);
+    trv_vote_result_t verdict = trv_mpi_decide(state, arguments, on_device, &decision);
     *code = MPI_SUCCESS;
     if (decision)
         return decision;
     if (atomic_load_explicit(&state->broken, memory_order_relaxed))
         *code = trv_mpi_class(trv_mpi_state_broken());
-    else if (trv_mpi_is_drop_in() && verdict == TRV_MPI_DIFFER)
+    else if (trv_mpi_is_drop_in() && verdict == TRV_DIFFER)
         trv_mpi_log_warning("a call falls back to the MPI library: %s",
                             trv_last_error()); /* MPI handles the mismatch */
     else if (trv_mpi_is_drop_in())
         state_abandon(state);
     else
-        *code = verdict == TRV_MPI_UNABLE ? MPI_ERR_NO_MEM : MPI_ERR_ARG;
+        *code = verdict == TRV_UNABLE ? MPI_ERR_NO_MEM : MPI_ERR_ARG;
     return NULL;
 }
 
@@ -424,10 +424,10 @@ static const char *decided_reason(const trv_mpi_call_t *call, MPI_Comm comm, boo
     const bool has_elements = trv_mpi_make_request_spec(call, state->rank, state->ranks, &spec, &invalid);
     const trv_mpi_decision_t *decision = has_elements ? trv_mpi_decision_peek(state, &spec.arguments) : NULL;
     trv_mpi_arguments_clear(&spec.arguments);
-    if (!decision || decision->schedule)
+    if (!decision || decision->base.schedule)
         return NULL;
     *requested = decision->requested;
-    return decision->reason;
+    return decision->base.reason;
 }
 
 void trv_mpi_log_fallback_of(const char *name, const trv_mpi_call_t *call, const char *reason, MPI_Comm comm)

@@ -89,7 +89,7 @@ int trv_mpi_blocks_create(trv_mpi_blocks_t **created, const trv_mpi_counts_t *co
         return code;
     }
     blocks->digest = trv_hash(TRV_HASH_SEED, blocks->count, (size_t)ranks * sizeof *blocks->count);
-    blocks->digest = (blocks->digest & TRV_MPI_WORD_MAX) | 1;
+    blocks->digest = (blocks->digest & TRV_WORD_MAX) | 1;
     *created = blocks;
     return MPI_SUCCESS;
 }

@@ -35,7 +35,7 @@ typedef struct trv_mpi_blocks {
     bool equal;           /* all blocks have the same size */
     bool in_sequence;     /* each block begins where the previous one ends */
     bool apart;           /* displacements are at least 0 and ascending, and blocks do not overlap */
-    uint64_t digest;      /* a hash of the counts, 1 … TRV_MPI_WORD_MAX */
+    uint64_t digest;      /* a hash of the counts, 1 … TRV_WORD_MAX */
     size_t *count;        /* per rank */
     size_t *displacement; /* NULL: the blocks are one after the other */
 } trv_mpi_blocks_t;

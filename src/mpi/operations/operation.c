@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "mpi/node/node.h"
-#include "collective/memory.h"
 #include "collective/scratch.h"
 #include "mpi/settings/job_settings.h"
 #include "mpi/reports/log.h"
@@ -92,17 +91,6 @@ void trv_mpi_operation_clear(trv_mpi_operation_t *operation)
     operation->channel = NULL;
 }
 
-/* ---- Models ------------------------------------------------------------------------------------------------------ */
-
-static int model_open(void *context, int requests, int tags, int *base)
-{
-    (void)context, (void)requests, (void)tags;
-    *base = 0;
-    return TRV_OK;
-}
-
-static void model_close(void *context, int base) { (void)context, (void)base; }
-
 size_t trv_mpi_node_bytes(const trv_mpi_arguments_t *arguments, const trv_mpi_plan_spec_t *spec)
 {
     return spec->schedule && spec->node ? trv_mpi_node_scratch_bytes(spec->node, arguments->collective,
@@ -110,30 +98,19 @@ size_t trv_mpi_node_bytes(const trv_mpi_arguments_t *arguments, const trv_mpi_pl
                                         : 0;
 }
 
-int trv_mpi_model_create(trv_plan_t **model, const trv_mpi_arguments_t *arguments, const trv_mpi_plan_spec_t *spec)
+int trv_mpi_operation_compile(trv_prepared_t *prepared, const trv_mpi_arguments_t *arguments,
+                              const trv_mpi_plan_spec_t *spec)
 {
-    static const trv_transport_t nothing = {TRV_TRANSPORT, .open = model_open, .close = model_close};
-    trv_plan_options_t options = options_of(spec);
+    const trv_plan_options_t options = options_of(spec);
     trv_elements_t elements = {.type = arguments->elements.type,
                                .op = arguments->elements.op,
                                .element_size = arguments->elements.size};
     if (arguments->elements.reducer == TRV_MPI_LOCAL)
         elements.reduce = trv_mpi_local_reduce;
-    *model = NULL;
-    if (spec->node && !trv_mpi_node_leads(spec->node))
-        return TRV_OK;
-    int code = trv_plan_create(model, spec->schedule, spec->coordinate, arguments->count, &elements, &nothing,
-                               &options);
-    if (code == TRV_OK)
-        trv_memory_count((int64_t)trv_plan_memory_bytes(*model));
-    return code;
-}
-
-void trv_mpi_model_destroy(trv_plan_t *model)
-{
-    if (model)
-        trv_memory_count(-(int64_t)trv_plan_memory_bytes(model));
-    trv_plan_destroy(model);
+    return spec->node && !trv_mpi_node_leads(spec->node)
+               ? TRV_OK
+               : trv_prepared_compile(prepared, prepared->schedule, spec->coordinate, arguments->count, &elements,
+                                      &options);
 }
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
@@ -144,7 +121,7 @@ bool trv_mpi_operation_has_schedule(const trv_mpi_operation_t *operation) { retu
 static int operation_end(trv_mpi_operation_t *operation, int code)
 {
     if (operation->call > 0)
-        trv_mpi_record_end(operation->state->recorder, operation->call, code < 0 ? code : TRV_OK);
+        trv_record_end(operation->state->recorder, operation->call, code < 0 ? code : TRV_OK);
     if (code < 0) {
         operation->failed = true;
         trv_mpi_state_break(operation->state);
@@ -209,9 +186,9 @@ void trv_mpi_operation_report(trv_mpi_operation_t *operation)
     const trv_mpi_arguments_t *arguments = &operation->arguments;
     trv_mpi_state_t *state = operation->state;
     size_t bytes = trv_mpi_vector_bytes(arguments, state->ranks);
-    if (trv_mpi_recording)
-        operation->call = trv_mpi_record_begin(state->recorder, trv_collective_shape(arguments->collective)->name,
-                                               bytes, operation->algorithm, !trv_mpi_operation_has_schedule(operation));
+    if (trv_recording)
+        operation->call = trv_record_begin(state->recorder, trv_collective_shape(arguments->collective)->name, bytes,
+                                           operation->algorithm, !trv_mpi_operation_has_schedule(operation));
     if (!operation->tally)
         return;
     trv_mpi_log_call(operation->tally, bytes);

@@ -12,11 +12,12 @@
 
 #include <trivance/execute.h>
 
+#include "collective/prepared.h"
 #include "mpi/communicator/state.h"
 #include "mpi/operations/elements.h"
 #include "mpi/operations/call_arguments.h"
 #include "mpi/reports/log_table.h"
-#include "mpi/reports/recorder.h"
+#include "collective/recorder.h"
 
 /* The specification by which operations of a decision are created. The schedule, its name and the sizes are the same on
  * all ranks. A "coordinate" is the index of a torus coordinate, in row-major order. */
@@ -56,10 +57,10 @@ void trv_mpi_operation_clear(trv_mpi_operation_t *operation);
 /* Bytes of scratch memory that this rank needs for the other ranks of its node, if it is their leader. */
 size_t trv_mpi_node_bytes(const trv_mpi_arguments_t *arguments, const trv_mpi_plan_spec_t *spec);
 
-/* Creates the model of a plan specification: a plan that is never run, whose compiled program the operations share. It
- * is counted as kept memory. *model is NULL on a rank that is not its node's leader. TRV_OK or a code of the core. */
-int trv_mpi_model_create(trv_plan_t **model, const trv_mpi_arguments_t *arguments, const trv_mpi_plan_spec_t *spec);
-void trv_mpi_model_destroy(trv_plan_t *model);
+/* Compiles the schedule of a prepared decision for the operations of a plan specification; on a rank that is not its
+ * node's leader there is nothing to compile. TRV_OK or a code of the core. */
+int trv_mpi_operation_compile(trv_prepared_t *prepared, const trv_mpi_arguments_t *arguments,
+                              const trv_mpi_plan_spec_t *spec);
 
 /* Whether the operation runs a schedule; otherwise the MPI library's collective is used, and of the functions below
  * only trv_mpi_operation_count may be called. */
@@ -91,7 +92,7 @@ static inline void trv_mpi_operation_set_call(trv_mpi_operation_t *operation, si
 void trv_mpi_operation_report(trv_mpi_operation_t *operation);
 static inline void trv_mpi_operation_count(trv_mpi_operation_t *operation)
 {
-    if (trv_mpi_recording || operation->tally)
+    if (trv_recording || operation->tally)
         trv_mpi_operation_report(operation);
 }
 /* Describes the messages that an operation waits for, as a callback of trv_mpi_waiting_t. */

@@ -189,6 +189,12 @@ void trv_mpi_log_line(const char *format, ...)
     write_line(line);
 }
 
+void trv_mpi_log_text(void *context, const char *line)
+{
+    (void)context;
+    write_line(line);
+}
+
 void trv_mpi_log_warning(const char *format, ...)
 {
     char line[LINE_MAX_BYTES];

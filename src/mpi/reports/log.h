@@ -32,6 +32,8 @@ bool trv_mpi_log_enabled(trv_debug_t level, int rank);
 /* Writes a line. The caller checks trv_mpi_log_enabled first, or, for a line that only rank 0 writes, the setting
  * `info`. */
 void trv_mpi_log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same for a text; the context is not used. */
+void trv_mpi_log_text(void *context, const char *line);
 
 /* Logs a warning on rank 0 of MPI_COMM_WORLD, once per text. After 4096 different lines, decisions included, a last
  * line reports that no more are logged. */

@@ -4,6 +4,7 @@
 #include "mpi/reports/watch.h"
 
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "mpi/reports/log.h"
@@ -19,6 +20,13 @@ void trv_mpi_watch_begin(const trv_settings_t *settings)
 {
     timeout_ms = settings->timeout_ns / 1e6;
     aborts = settings->on_timeout == TRV_TIMEOUT_ABORT;
+}
+
+long long trv_mpi_now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /* Adds the time since the previous call; returns true once per wait, when the timeout has expired. */
@@ -45,13 +53,13 @@ static void abort_if_set(void)
 void trv_mpi_watch_check(trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting)
 {
     char what[TEXT_MAX] = "";
-    trv_mpi_recorder_print_if_requested();
+    trv_recorder_print_if_requested();
     if (!timeout_expires(watch))
         return;
     waiting->describe(waiting->context, what, sizeof what);
     trv_mpi_log_line("rank %d of MPI_COMM_WORLD has waited %.1f s in %s", trv_mpi_log_rank(),
                      (double)watch->waited_ms / 1e3, what);
-    trv_mpi_recorder_print(waiting->recorder);
+    trv_recorder_print(waiting->recorder);
     abort_if_set();
 }
 
@@ -78,29 +86,43 @@ void trv_mpi_cancel_all(int requests, MPI_Request *request)
             PMPI_Wait(&request[i], MPI_STATUS_IGNORE);
 }
 
-int trv_mpi_watch_all(int ranks, int requests, MPI_Request *request, const char *action)
+int trv_mpi_watch_until(int ranks, int (*test)(void *context), void *context, const char *action)
 {
     trv_mpi_watch_t watch = {0};
-    int done = 0, code = MPI_SUCCESS;
-    for (unsigned polls = 1; code == MPI_SUCCESS && done < requests; polls++) {
-        int now = 0;
-        code = PMPI_Test(&request[done], &now, MPI_STATUS_IGNORE);
-        done += now;
-        if (now)
-            continue;
-        if (trv_mpi_recording && polls % 64 == 0)
-            trv_mpi_recorder_print_if_requested();
-        if (trv_mpi_recording && polls % 64 == 0 && timeout_expires(&watch)) {
+    int result;
+    for (unsigned polls = 1; (result = test(context)) == 0; polls++) {
+        if (trv_recording && polls % 64 == 0)
+            trv_recorder_print_if_requested();
+        if (trv_recording && polls % 64 == 0 && timeout_expires(&watch)) {
             trv_mpi_log_line("rank %d of MPI_COMM_WORLD has waited %.1f s for all %d ranks of a communicator to %s",
                              trv_mpi_log_rank(), (double)watch.waited_ms / 1e3, ranks, action);
             abort_if_set();
         }
         trv_mpi_pause(polls);
     }
-    if (code != MPI_SUCCESS)
-        trv_mpi_cancel_all(requests - done, request + done);
     if (watch.reported)
         trv_mpi_log_line("rank %d of MPI_COMM_WORLD continues after %.1f s", trv_mpi_log_rank(),
                          (double)watch.waited_ms / 1e3);
-    return code;
+    return result;
+}
+
+typedef struct tested {
+    MPI_Request *request;
+    int code; /* MPI's */
+} tested_t;
+
+static int request_test(void *context)
+{
+    tested_t *tested = context;
+    int complete = 0;
+    tested->code = PMPI_Test(tested->request, &complete, MPI_STATUS_IGNORE);
+    return tested->code == MPI_SUCCESS ? complete : -1;
+}
+
+int trv_mpi_watch_request(int ranks, MPI_Request *request, const char *action)
+{
+    tested_t tested = {request, MPI_SUCCESS};
+    if (trv_mpi_watch_until(ranks, request_test, &tested, action) < 0)
+        trv_mpi_cancel_all(1, request);
+    return tested.code;
 }

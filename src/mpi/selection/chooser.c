@@ -28,7 +28,7 @@ trv_chooser_t trv_mpi_chooser(const trv_mpi_state_t *state, const trv_network_t 
 
 int trv_mpi_chooser_root(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
 {
-    if (!trv_collective_has_root(arguments->collective) || trv_mpi_any_root(state, arguments->collective))
+    if (!trv_collective_has_root(arguments->collective) || trv_any_root(&state->config.network, arguments->collective))
         return 0;
     return trv_mpi_root_coordinate(state->config.node, state->config.comm_rank, arguments->root);
 }

@@ -1,6 +1,5 @@
 /*
- * Decisions in two exchanges: rank 0 broadcasts its complete choice; then all ranks vote whether they can execute it,
- * by an allreduce with the maximum. Memory is allocated between the two, because allocation can fail on a single rank.
+ * Decisions: the choice of rank 0, what a rank prepares for the vote (collective/agreement.h), and the limit of memory.
  */
 #include "mpi/selection/decide.h"
 
@@ -69,13 +68,13 @@ static int make_spec(trv_mpi_decision_t *prepared, const trv_mpi_state_t *state,
     const trv_mpi_config_t *config = &state->config;
     trv_network_t network = config->network;
     trv_mpi_plan_spec_t *spec = &prepared->spec;
-    *spec = (trv_mpi_plan_spec_t){.algorithm = prepared->algorithm,
+    *spec = (trv_mpi_plan_spec_t){.algorithm = prepared->base.algorithm,
                                   .fragment_bytes = broadcast->fragment_bytes,
                                   .coordinate = config->coordinate,
                                   .member = config->member,
                                   .comm_rank = config->comm_rank,
                                   .node = config->node};
-    snprintf(prepared->algorithm, sizeof prepared->algorithm, "%s", decision->algorithm);
+    snprintf(prepared->base.algorithm, sizeof prepared->base.algorithm, "%s", decision->algorithm);
     if (decision->on_nodes) {
         trv_mpi_layout_t *layout = &prepared->layout;
         int code = trv_mpi_layout_init(layout, state, (trv_order_t)decision->order);
@@ -87,7 +86,7 @@ static int make_spec(trv_mpi_decision_t *prepared, const trv_mpi_state_t *state,
         spec->member = layout->member;
         spec->comm_rank = layout->comm_rank;
     }
-    snprintf(prepared->full_name, sizeof prepared->full_name, "%s", decision->full_name);
+    snprintf(prepared->base.full_name, sizeof prepared->base.full_name, "%s", decision->full_name);
     return trv_mpi_decision_create_schedule(prepared, &network);
 }
 
@@ -101,7 +100,8 @@ static int leader_vectors(const trv_mpi_arguments_t *arguments)
 static bool is_too_large(const trv_mpi_decision_t *prepared, const trv_mpi_arguments_t *arguments)
 {
     const size_t bytes = trv_mpi_node_bytes(arguments, &prepared->spec) * (size_t)leader_vectors(arguments);
-    return prepared->model && trv_plan_memory_bytes(prepared->model) + bytes > trv_mpi_settings()->memory_bytes;
+    return prepared->base.model &&
+           trv_prepared_memory_bytes(&prepared->base) + bytes > trv_mpi_settings()->memory_bytes;
 }
 
 /* Allocates the scratch memory of a leader once, because a run that has none would fail after the vote. The memory is
@@ -129,12 +129,12 @@ static trv_mpi_decision_t *prepare(trv_mpi_state_t *state, const trv_mpi_argumen
     const trv_decision_t *decision = &broadcast->decision;
     trv_mpi_decision_t *prepared = NULL;
     if (!state->config.out_of_memory)
-        prepared = trv_mpi_decision_create(arguments, decision->bytes_min, decision->bytes_max);
-    if (!prepared) {
-        trv_fail_memory();
+        prepared = trv_mpi_decision_create(arguments, arguments->root);
+    if (!prepared)
         return NULL;
-    }
-    prepared->any_root = trv_mpi_any_root(state, arguments->collective);
+    prepared->base.bytes_min = decision->bytes_min;
+    prepared->base.bytes_max = decision->bytes_max;
+    prepared->base.any_root = trv_any_root(&state->config.network, arguments->collective);
     if (!*decision->algorithm ||
         (make_spec(prepared, state, broadcast) == TRV_OK && trv_mpi_decision_prepare(prepared, state) == TRV_OK &&
          try_node_memory(prepared, arguments) == TRV_OK))
@@ -162,7 +162,7 @@ static void report(trv_mpi_decision_t *prepared, const trv_mpi_state_t *state, c
                  trv_op_name(arguments->elements.op));
     if (arguments->unequal)
         trv_append(type, sizeof type, "%sblocks of different sizes", *type ? ", " : "");
-    snprintf(prepared->reason, sizeof prepared->reason, "%s", decision->reason);
+    snprintf(prepared->base.reason, sizeof prepared->base.reason, "%s", decision->reason);
     prepared->requested = decision->left_to_library;
     prepared->tally = trv_mpi_log_decision(state->rank, trv_mpi_state_label(state, label),
                                            trv_collective_shape(arguments->collective)->name,
@@ -174,119 +174,57 @@ static void report(trv_mpi_decision_t *prepared, const trv_mpi_state_t *state, c
 
 /* ---- Agreeing ---------------------------------------------------------------------------------------------------- */
 
-/* The words of a vote. All ranks receive the maximum of each. */
-enum {
-    UNABLE,     /* this rank cannot execute the decision; trv_mpi_compare_calls: its rank and its fault */
-    ON_DEVICE,  /* its buffer is, or may be, on a GPU */
-    OTHER_CALL, /* its vector is not in the decision's range of sizes */
-    OVER_LIMIT, /* its plans exceed TRIVANCE_MEMORY */
-    FULL,       /* they exceeded it before this decision's plan was created */
-    TOO_LARGE,  /* the plan of this decision alone exceeds it, with the scratch memory of a node's leader */
-    COLLECTIVE,
-    COLLECTIVE_COMPLEMENT,
-    SIGNATURE,
-    SIGNATURE_COMPLEMENT,
-    COUNT,
-    COUNT_COMPLEMENT,
-    ROOT,
-    ROOT_COMPLEMENT,
-    COUNT_LIST,
-    COUNT_LIST_COMPLEMENT,
-    WORDS
-};
-_Static_assert(WORDS <= TRV_MPI_WORDS_MAX, "an exchange has at most TRV_MPI_WORDS_MAX words");
-
-static void set_call_words(int64_t word[WORDS], const trv_mpi_arguments_t *arguments)
+static trv_vote_call_t call_of(const trv_mpi_arguments_t *arguments, int ranks)
 {
-    trv_mpi_word_pair(&word[COLLECTIVE], (uint64_t)arguments->collective);
-    trv_mpi_word_pair(&word[SIGNATURE], trv_mpi_signature_hash(arguments));
-    trv_mpi_word_pair(&word[COUNT], arguments->count);
-    trv_mpi_word_pair(&word[ROOT], (uint64_t)arguments->root & TRV_MPI_WORD_MAX);
-    trv_mpi_word_pair(&word[COUNT_LIST], arguments->blocks ? arguments->blocks->digest : 0);
+    return (trv_vote_call_t){.collective = arguments->collective,
+                             .root = arguments->root,
+                             .signature = trv_mpi_signature_hash(arguments),
+                             .count = arguments->count,
+                             .bytes = trv_mpi_vector_bytes(arguments, ranks),
+                             .element_bytes = arguments->elements.size,
+                             .blocks = arguments->blocks ? arguments->blocks->digest : 0};
 }
 
-static void vote(int64_t word[WORDS], const trv_mpi_arguments_t *arguments, const trv_decision_t *decision,
-                 const trv_mpi_decision_t *prepared, int ranks)
+/* The context of an agreement. */
+typedef struct deciding {
+    trv_mpi_state_t *state;
+    const trv_mpi_arguments_t *arguments;
+    broadcast_t broadcast;
+    trv_agreement_t agreement;
+    trv_mpi_decision_t *prepared;
+} deciding_t;
+
+static bool prepare_for_vote(void *context, int64_t word[TRV_VOTE_WORDS])
 {
-    const size_t bytes = trv_mpi_vector_bytes(arguments, ranks);
-    word[UNABLE] = decision->code < 0 || !prepared;
-    word[OTHER_CALL] = decision->code == TRV_OK && (bytes < decision->bytes_min || bytes > decision->bytes_max);
-    word[OVER_LIMIT] = trv_memory_exceeds_limit();
-    word[TOO_LARGE] = prepared && is_too_large(prepared, arguments);
-    set_call_words(word, arguments);
+    deciding_t *deciding = context;
+    deciding->prepared = prepare(deciding->state, deciding->arguments, &deciding->broadcast);
+    word[TRV_VOTE_OVER_LIMIT] = trv_memory_exceeds_limit();
+    word[TRV_VOTE_TOO_LARGE] = deciding->prepared && is_too_large(deciding->prepared, deciding->arguments);
+    return deciding->prepared != NULL;
 }
 
-/* Compares the ranks' calls by the result of a vote. MPI_SUCCESS if they are equal, else an error class with the
- * message in trv_last_error(). */
-static int compare_votes(const int64_t word[WORDS], const trv_mpi_arguments_t *arguments)
+/* Performs the broadcast and the vote. deciding->prepared is NULL unless the verdict is TRV_DECIDED. */
+static trv_vote_result_t agree(deciding_t *deciding, bool on_device)
 {
-    if (!trv_mpi_word_agrees(&word[COLLECTIVE]))
-        return trv_fail(TRV_ERR_INVALID, "the ranks call different collectives on this communicator"), MPI_ERR_OTHER;
-    if (!trv_mpi_word_agrees(&word[COUNT_LIST]))
-        return trv_fail(TRV_ERR_INVALID,
-                        "the sizes of the blocks differ between ranks; all ranks must pass the same list of counts"),
-               MPI_ERR_COUNT;
-    if (!trv_mpi_word_agrees(&word[ROOT]))
-        return trv_fail(TRV_ERR_INVALID,
-                        "the root differs between ranks: from %llu to %llu; all ranks must pass the same",
-                        (unsigned long long)(TRV_MPI_WORD_MAX - word[ROOT_COMPLEMENT]), (unsigned long long)word[ROOT]),
-               MPI_ERR_ROOT;
-    if (!trv_mpi_word_agrees(&word[SIGNATURE]))
-        return trv_fail(TRV_ERR_INVALID, "the type or the operation differs between ranks; all ranks must pass the "
-                                         "same"),
-               MPI_ERR_OP;
-    if (!trv_mpi_word_agrees(&word[COUNT]) || word[OTHER_CALL])
-        return trv_fail(TRV_ERR_INVALID,
-                        "the count differs between ranks: from %llu elements of %zu bytes to %llu; "
-                        "all ranks must pass the same",
-                        (unsigned long long)(TRV_MPI_WORD_MAX - word[COUNT_COMPLEMENT]), arguments->elements.size,
-                        (unsigned long long)word[COUNT]),
-               MPI_ERR_COUNT;
-    return MPI_SUCCESS;
-}
-
-static trv_mpi_verdict_t evaluate_vote(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
-                                       const int64_t word[WORDS], const trv_decision_t *decision, bool able)
-{
-    if (compare_votes(word, arguments) != MPI_SUCCESS)
-        return TRV_MPI_DIFFER;
-    if (decision->code < 0 && decision->code != TRV_ERR_MEMORY) {
-        trv_fail(decision->code, "%s", decision->reason);
-        return TRV_MPI_UNSATISFIABLE;
-    }
-    if (word[UNABLE]) {
-        trv_fail(TRV_ERR_MEMORY, "a plan could not be created on every rank of a communicator of %d ranks (%s)",
-                 state->ranks, able ? "another rank failed" : "this rank has no memory for it");
-        return TRV_MPI_UNABLE;
-    }
-    return TRV_MPI_DECIDED;
-}
-
-/* Performs the broadcast and the vote. *made is NULL unless the verdict is TRV_MPI_DECIDED. */
-static trv_mpi_verdict_t broadcast_and_vote(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
-                                            bool on_device, broadcast_t *broadcast, int64_t word[WORDS],
-                                            trv_mpi_decision_t **prepared)
-{
+    trv_mpi_state_t *state = deciding->state;
     const trv_mpi_oob_t oob = trv_mpi_state_oob(state);
-    trv_decision_t *decision = &broadcast->decision;
+    const trv_vote_call_t call = call_of(deciding->arguments, state->ranks);
+    trv_agreement_t *agreement = &deciding->agreement;
     if (state->rank == 0)
-        choose(state, arguments, broadcast);
-    int code = trv_mpi_oob_broadcast(&oob, broadcast, sizeof *broadcast, SAME_CALL);
-    word[ON_DEVICE] = on_device;
-    word[FULL] = trv_memory_exceeds_limit();
-    *prepared = code == MPI_SUCCESS && decision->code == TRV_OK ? prepare(state, arguments, broadcast) : NULL;
-    vote(word, arguments, decision, *prepared, state->ranks);
-    if (code == MPI_SUCCESS)
-        code = trv_mpi_oob_allreduce_max(&oob, word, WORDS, SAME_CALL);
+        choose(state, deciding->arguments, &deciding->broadcast);
+    trv_agreement_begin(agreement, &deciding->broadcast.decision, sizeof deciding->broadcast, &call, prepare_for_vote,
+                        deciding);
+    agreement->word[TRV_VOTE_ON_DEVICE] = on_device;
+    agreement->word[TRV_VOTE_FULL] = agreement->word[TRV_VOTE_OVER_LIMIT] = trv_memory_exceeds_limit();
+    const int code = trv_mpi_oob_run(&oob, &agreement->exchange, SAME_CALL);
     if (code != MPI_SUCCESS) { /* on this rank only; the other ranks may run a schedule */
         trv_mpi_transport_error("the decision for a call", code);
         trv_mpi_state_break(state);
     }
-    trv_mpi_verdict_t verdict = code == MPI_SUCCESS ? evaluate_vote(state, arguments, word, decision, *prepared != NULL)
-                                                    : TRV_MPI_UNABLE;
-    if (verdict != TRV_MPI_DECIDED && *prepared) {
-        trv_mpi_decision_release(*prepared);
-        *prepared = NULL;
+    const trv_vote_result_t verdict = code == MPI_SUCCESS ? trv_agreement_result(agreement, state->ranks) : TRV_UNABLE;
+    if (verdict != TRV_DECIDED && deciding->prepared) {
+        trv_mpi_decision_release(deciding->prepared);
+        deciding->prepared = NULL;
     }
     return verdict;
 }
@@ -296,7 +234,7 @@ static bool has_plans(const trv_mpi_state_t *state)
 {
     bool found = false;
     for (const trv_cache_entry_t *entry = state->decisions.first; entry && !found; entry = entry->next)
-        found = ((const trv_mpi_decision_t *)(const void *)entry->object)->schedule != NULL;
+        found = ((const trv_prepared_t *)(const void *)entry->object)->schedule != NULL;
     return found;
 }
 
@@ -304,36 +242,39 @@ static bool has_plans(const trv_mpi_state_t *state)
  * library. Otherwise, if the plans of a rank exceed it together, the communicator's earlier decisions are evicted;
  * without any, the plans of other communicators take all memory. Returns the reason to leave the calls to the MPI
  * library, or NULL. */
-static const char *memory_objection(const trv_mpi_state_t *state, const int64_t word[WORDS])
+static const char *memory_objection(const trv_mpi_state_t *state, const int64_t word[TRV_VOTE_WORDS])
 {
-    return word[TOO_LARGE] ? "their plan takes more memory on a rank than TRIVANCE_MEMORY allows"
-           : word[OVER_LIMIT] && !has_plans(state) ? "the plans of a rank have reached the limit TRIVANCE_MEMORY"
-                                                   : NULL;
+    return word[TRV_VOTE_TOO_LARGE] ? "their plan takes more memory on a rank than TRIVANCE_MEMORY allows"
+           : word[TRV_VOTE_OVER_LIMIT] && !has_plans(state)
+               ? "the plans of a rank have reached the limit TRIVANCE_MEMORY"
+               : NULL;
 }
 
-trv_mpi_verdict_t trv_mpi_decide(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool on_device,
+trv_vote_result_t trv_mpi_decide(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool on_device,
                                  trv_mpi_decision_t **prepared)
 {
-    broadcast_t broadcast = {.fragment_bytes = 0};
-    trv_decision_t *decision = &broadcast.decision;
-    int64_t word[WORDS];
+    deciding_t deciding = {.state = state, .arguments = arguments};
+    trv_decision_t *decision = &deciding.broadcast.decision;
+    const int64_t *word = deciding.agreement.word;
     *prepared = trv_mpi_decision_find(state, arguments);
     if (*prepared)
-        return TRV_MPI_DECIDED;
-    const trv_mpi_verdict_t verdict = broadcast_and_vote(state, arguments, on_device, &broadcast, word, prepared);
-    if (verdict != TRV_MPI_DECIDED)
+        return TRV_DECIDED;
+    const trv_vote_result_t verdict = agree(&deciding, on_device);
+    *prepared = deciding.prepared;
+    if (verdict != TRV_DECIDED)
         return verdict;
-    const char *objection = word[ON_DEVICE] ? "a rank's buffer is, or may be, on a GPU" : memory_objection(state, word);
+    const char *objection = word[TRV_VOTE_ON_DEVICE] ? "a rank's buffer is, or may be, on a GPU"
+                                                     : memory_objection(state, word);
     /* Only plans are evicted: if decisions without a plan were, too, calls that are always left to the MPI library
      * would evict each other's decisions for ever. */
-    const bool evicts = word[objection ? FULL : OVER_LIMIT] && has_plans(state);
+    const bool evicts = word[objection ? TRV_VOTE_FULL : TRV_VOTE_OVER_LIMIT] && has_plans(state);
     if (objection && *decision->algorithm)
         leave_to_library(*prepared, decision, objection);
     report(*prepared, state, decision);
     if (evicts)
         trv_cache_clear(&state->roots);
-    trv_cache_add(&state->decisions, &(*prepared)->cached, evicts ? 1 : DECISIONS_MAX);
-    return TRV_MPI_DECIDED;
+    trv_cache_add(&state->decisions, &(*prepared)->base.cached, evicts ? 1 : DECISIONS_MAX);
+    return TRV_DECIDED;
 }
 
 /* ---- TRIVANCE_CHECK ---------------------------------------------------------------------------------------------- */
@@ -348,12 +289,16 @@ static void log_fault(const trv_mpi_state_t *state)
 
 int trv_mpi_compare_calls(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, int fault)
 {
+    static const int class_of[] =
+        {[TRV_NO_DIFFERENCE] = MPI_SUCCESS, [TRV_OTHER_COLLECTIVE] = MPI_ERR_OTHER, [TRV_OTHER_BLOCKS] = MPI_ERR_COUNT,
+         [TRV_OTHER_ROOT] = MPI_ERR_ROOT,   [TRV_OTHER_SIGNATURE] = MPI_ERR_OP,     [TRV_OTHER_COUNT] = MPI_ERR_COUNT};
     const trv_mpi_oob_t oob = trv_mpi_state_oob(state);
-    int64_t word[WORDS] = {0};
-    set_call_words(word, arguments);
-    word[UNABLE] = fault != MPI_SUCCESS ? ((int64_t)(state->ranks - state->rank) << 32) + fault
-                                        : 0; /* the maximum has the lowest rank's fault */
-    int code = trv_mpi_oob_allreduce_max(&oob, word, WORDS, SAME_CALL);
+    const trv_vote_call_t call = call_of(arguments, state->ranks);
+    int64_t word[TRV_VOTE_WORDS] = {0};
+    trv_vote_set_call(word, &call);
+    word[TRV_VOTE_UNABLE] = fault != MPI_SUCCESS ? ((int64_t)(state->ranks - state->rank) << 32) + fault
+                                                 : 0; /* the maximum has the lowest rank's fault */
+    int code = trv_mpi_oob_allreduce_max(&oob, word, TRV_VOTE_WORDS, SAME_CALL);
     if (code != MPI_SUCCESS)
         return trv_mpi_transport_error("comparing the ranks' arguments", code), MPI_ERR_OTHER;
     if (fault != MPI_SUCCESS) { /* the message about this rank's arguments is the most specific one */
@@ -361,10 +306,10 @@ int trv_mpi_compare_calls(trv_mpi_state_t *state, const trv_mpi_arguments_t *arg
             log_fault(state);
         return fault;
     }
-    if (word[UNABLE] != 0)
+    if (word[TRV_VOTE_UNABLE] != 0)
         return trv_fail(TRV_ERR_INVALID, "rank %d of the communicator passed invalid arguments; its %s the reason",
-                        state->ranks - (int)(word[UNABLE] >> 32),
+                        state->ranks - (int)(word[TRV_VOTE_UNABLE] >> 32),
                         trv_mpi_is_drop_in() ? "line in the log has" : "trv_last_error() has"),
-               (int)(word[UNABLE] & INT32_MAX);
-    return compare_votes(word, arguments);
+               (int)(word[TRV_VOTE_UNABLE] & INT32_MAX);
+    return class_of[trv_vote_compare(word, arguments->elements.size)];
 }

@@ -7,20 +7,14 @@
 
 #include <stdbool.h>
 
+#include "collective/agreement.h"
 #include "mpi/selection/instances.h"
 
-typedef enum trv_mpi_verdict {
-    TRV_MPI_DECIDED,
-    TRV_MPI_DIFFER,       /* no decision: the ranks' calls differ */
-    TRV_MPI_UNABLE,       /* no decision: a rank has no memory, or an exchange failed */
-    TRV_MPI_UNSATISFIABLE /* no decision: the settings cannot be satisfied */
-} trv_mpi_verdict_t;
-
 /* Finds the decision for a call on the communicator, or makes one collectively. All ranks return the same verdict,
- * except a rank on which an exchange fails: it returns TRV_MPI_UNABLE, and the communicator is broken on it. If the
- * verdict is not TRV_MPI_DECIDED, trv_last_error() has the reason. on_device: this rank's buffer is, or may be, on a
+ * except a rank on which an exchange fails: it returns TRV_UNABLE, and the communicator is broken on it. If the
+ * verdict is not TRV_DECIDED, trv_last_error() has the reason. on_device: this rank's buffer is, or may be, on a
  * GPU. */
-trv_mpi_verdict_t trv_mpi_decide(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool on_device,
+trv_vote_result_t trv_mpi_decide(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, bool on_device,
                                  trv_mpi_decision_t **decision);
 
 /* Compares the calls that all ranks are about to make (TRIVANCE_CHECK). `fault`: the error class of this rank's

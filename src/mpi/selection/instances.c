@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "schedule/collective.h"
 
-enum { POOL_MAX = 16 };
 #define FOUND_COUNT_MAX ((MPI_Count)1 << 32) /* the size in bytes of 2^32 elements does not overflow */
 
 typedef struct instance {
@@ -42,8 +41,9 @@ static instance_t *instance_make(trv_mpi_decision_t *decision, trv_mpi_state_t *
     return instance;
 }
 
-static void instance_free(instance_t *instance)
+static void instance_destroy(trv_pooled_t *pooled)
 {
+    instance_t *instance = (instance_t *)(void *)pooled;
     trv_mpi_operation_clear(&instance->operation);
     free(instance);
 }
@@ -51,7 +51,7 @@ static void instance_free(instance_t *instance)
 static trv_mpi_operation_t *instance_take(trv_mpi_decision_t *decision, trv_mpi_state_t *state, size_t count,
                                           trv_mpi_blocks_t *blocks, MPI_Datatype datatype, MPI_Op op)
 {
-    instance_t *instance = (instance_t *)(void *)trv_pool_take(&decision->pool);
+    instance_t *instance = (instance_t *)(void *)trv_pool_take(&decision->base.pool);
     instance = instance ? instance : instance_make(decision, state);
     if (!instance)
         return NULL;
@@ -73,8 +73,8 @@ trv_mpi_operation_t *trv_mpi_decision_take(trv_mpi_decision_t *decision, trv_mpi
 void trv_mpi_decision_give(trv_mpi_operation_t *operation)
 {
     instance_t *instance = instance_of(operation);
-    if (operation->failed || !trv_pool_give(&instance->decision->pool, &instance->pooled))
-        instance_free(instance);
+    if (operation->failed || !trv_pool_give(&instance->decision->base.pool, &instance->pooled))
+        instance_destroy(&instance->pooled);
 }
 
 static trv_mpi_operation_t *instance_take_for_request(void *owner, trv_mpi_state_t *state,
@@ -94,46 +94,36 @@ trv_mpi_instances_t trv_mpi_decision_instances(trv_mpi_decision_t *decision)
 
 /* ---- Creation and release ---------------------------------------------------------------------------------------- */
 
-void trv_mpi_decision_hold(trv_mpi_decision_t *decision) { trv_cached_hold(&decision->cached); }
+void trv_mpi_decision_hold(trv_mpi_decision_t *decision) { trv_cached_hold(&decision->base.cached); }
 
-void trv_mpi_decision_release(trv_mpi_decision_t *decision) { trv_cached_release(&decision->cached); }
+void trv_mpi_decision_release(trv_mpi_decision_t *decision) { trv_cached_release(&decision->base.cached); }
 
 void trv_mpi_decision_leave_to_library(trv_mpi_decision_t *decision)
 {
-    instance_t *instance;
-    while ((instance = (instance_t *)(void *)trv_pool_take(&decision->pool)) != NULL)
-        instance_free(instance);
-    trv_mpi_model_destroy(decision->model);
-    trv_schedule_destroy(decision->schedule);
+    trv_prepared_reset(&decision->base, instance_destroy);
     trv_mpi_layout_clear(&decision->layout);
-    decision->model = NULL;
-    decision->schedule = NULL;
     decision->spec = (trv_mpi_plan_spec_t){.algorithm = "mpi"};
-    snprintf(decision->algorithm, sizeof decision->algorithm, "mpi");
 }
 
 static void decision_destroy(trv_cached_t *cached)
 {
     trv_mpi_decision_t *decision = (trv_mpi_decision_t *)(void *)cached;
-    trv_mpi_decision_leave_to_library(decision);
-    trv_pool_clear(&decision->pool);
-    if (decision->origin)
-        trv_mpi_decision_release(decision->origin);
+    trv_prepared_clear(&decision->base, instance_destroy);
+    trv_mpi_layout_clear(&decision->layout);
     free(decision);
 }
 
-trv_mpi_decision_t *trv_mpi_decision_create(const trv_mpi_arguments_t *arguments, uint64_t bytes_min,
-                                            uint64_t bytes_max)
+trv_mpi_decision_t *trv_mpi_decision_create(const trv_mpi_arguments_t *arguments, int root)
 {
     trv_mpi_decision_t *decision = calloc(1, sizeof *decision);
-    if (!decision)
+    if (!decision) {
+        trv_fail_memory();
         return NULL;
-    trv_cached_init(&decision->cached, decision_destroy);
-    trv_pool_init(&decision->pool, POOL_MAX);
+    }
+    trv_prepared_init(&decision->base, arguments->collective, root, decision_destroy);
     decision->signature = *arguments;
     decision->signature.blocks = NULL;
-    decision->bytes_min = bytes_min;
-    decision->bytes_max = bytes_max;
+    decision->signature.root = root;
     decision->mpi = (trv_mpi_operation_t){.arguments = decision->signature, .algorithm = "mpi"};
     trv_mpi_decision_leave_to_library(decision);
     return decision;
@@ -141,10 +131,12 @@ trv_mpi_decision_t *trv_mpi_decision_create(const trv_mpi_arguments_t *arguments
 
 int trv_mpi_decision_prepare(trv_mpi_decision_t *decision, trv_mpi_state_t *state)
 {
-    int code = trv_mpi_model_create(&decision->model, &decision->signature, &decision->spec);
+    trv_mpi_plan_spec_t *spec = &decision->spec;
+    spec->schedule = decision->base.schedule;
+    int code = trv_mpi_operation_compile(&decision->base, &decision->signature, spec);
     if (code < 0)
         return code;
-    decision->spec.model = decision->model;
+    spec->model = decision->base.model;
     instance_t *instance = instance_make(decision, state);
     if (!instance)
         return TRV_ERR_MEMORY;
@@ -164,11 +156,11 @@ trv_mpi_decision_t *trv_mpi_decision_find_by_handles(trv_mpi_state_t *state, con
         const trv_mpi_arguments_t *signature = &decision->signature;
         if (signature->datatype != call->datatype || signature->op != call->op ||
             signature->collective != call->collective || signature->unequal || !signature->elements.predefined ||
-            (signature->root != call->root && !decision->any_root))
+            (signature->root != call->root && !decision->base.any_root))
             continue;
         const size_t blocks = trv_collective_blocks(signature->collective, state->ranks);
         const size_t bytes = blocks * (size_t)call->count * signature->elements.size;
-        if (bytes >= decision->bytes_min && bytes <= decision->bytes_max)
+        if (bytes >= decision->base.bytes_min && bytes <= decision->base.bytes_max)
             return (trv_mpi_decision_t *)(void *)trv_cache_use(cache, link);
     }
     return NULL;
@@ -177,8 +169,8 @@ trv_mpi_decision_t *trv_mpi_decision_find_by_handles(trv_mpi_state_t *state, con
 /* Whether a decision applies to a call with vectors of `bytes`. */
 static bool applies(const trv_mpi_decision_t *decision, const trv_mpi_arguments_t *arguments, size_t bytes)
 {
-    return bytes >= decision->bytes_min && bytes <= decision->bytes_max &&
-           (decision->signature.root == arguments->root || decision->any_root) &&
+    return bytes >= decision->base.bytes_min && bytes <= decision->base.bytes_max &&
+           (decision->signature.root == arguments->root || decision->base.any_root) &&
            trv_mpi_same_signature(&decision->signature, arguments);
 }
 

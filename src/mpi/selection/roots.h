@@ -1,20 +1,12 @@
 /*
- * Roots: the schedules of a decision for calls with different roots.
- *
- * On a torus without lines and slow links all roots are equivalent, so that one decision determines the algorithm for
- * all of them. Each root has a schedule, a program and instances of its own. They are prepared on first use, without
- * communication, and a communicator keeps those of the most recently used roots. If a rank has no memory for them, the
- * communicator breaks on that rank, because the other ranks may have sent messages of the schedule.
+ * Roots of decisions: the ranks at torus coordinates, and decisions prepared for further roots (collective/prepared.h).
+ * If a rank has no memory for these, the communicator breaks on that rank, because the other ranks may have sent
+ * messages of the schedule.
  */
 #ifndef TRIVANCE_MPI_SELECTION_ROOTS_H
 #define TRIVANCE_MPI_SELECTION_ROOTS_H
 
-#include <stdbool.h>
-
 #include "mpi/selection/instances.h"
-
-/* Whether decisions of the communicator about a collective apply to all roots. The same on all ranks. */
-bool trv_mpi_any_root(const trv_mpi_state_t *state, trv_collective_t collective);
 
 /* The torus coordinate of a root. `node`: the ranks at this rank's coordinate; NULL: there is one rank at each, that of
  * `comm_rank`, or if that is NULL, too, that with the same number. */
@@ -30,7 +22,7 @@ trv_mpi_decision_t *trv_mpi_decision_prepare_root(trv_mpi_decision_t *decision, 
 static inline trv_mpi_decision_t *trv_mpi_decision_at_root(trv_mpi_decision_t *decision, trv_mpi_state_t *state,
                                                            int root)
 {
-    return decision->signature.root == root ? decision : trv_mpi_decision_prepare_root(decision, state, root);
+    return decision->base.root == root ? decision : trv_mpi_decision_prepare_root(decision, state, root);
 }
 
 #endif

@@ -13,7 +13,7 @@
 #include "collective/algorithm_names.h"
 #include "base/error.h"
 #include "mpi/reports/log.h"
-#include "mpi/reports/recorder.h"
+#include "collective/recorder.h"
 #include "mpi/reports/watch.h"
 
 #define WARNINGS_MAX 32
@@ -46,7 +46,7 @@ static void read_environment(void)
     shared_text = trv_settings_text(&shared_length);
     may_dispatch = trv_settings_may_dispatch(&settings);
     trv_mpi_log_begin(&settings);
-    trv_mpi_recorder_begin(&settings);
+    trv_recorder_begin(&settings);
     trv_mpi_watch_begin(&settings);
     for (int i = 0; i < warnings.count; i++) {
         if (warnings.text[i])

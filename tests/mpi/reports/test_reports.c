@@ -34,18 +34,18 @@ static double age_of(const char *text, unsigned long number)
 static void test_recorder(void **state)
 {
     (void)state;
-    trv_mpi_recorder_t *recorder = trv_mpi_recorder_create(3, "comm 7 (9 ranks)");
+    trv_recorder_t *recorder = trv_recorder_create(3, "comm 7 (9 ranks)", trv_mpi_log_text, NULL);
     assert_non_null(recorder);
     for (unsigned long number = 1; number <= 300; number++) {
-        assert_int_equal(trv_mpi_record_begin(recorder, "allreduce", 8 * number, "ring", number == 299), number);
+        assert_int_equal(trv_record_begin(recorder, "allreduce", 8 * number, "ring", number == 299), number);
         if (number == 298) /* less than a tick of the system */
             usleep(1000);
         if (number < 298)
-            trv_mpi_record_end(recorder, number, number == 297 ? -1 : 0);
+            trv_record_end(recorder, number, number == 297 ? -1 : 0);
     }
-    trv_mpi_record_end(recorder, 44, -1); /* call 300 has overwritten its record */
-    trv_mpi_recorder_rename(recorder, "comm 7 (9 ranks, 3x3)");
-    trv_mpi_recorder_print(recorder);
+    trv_record_end(recorder, 44, -1); /* call 300 has overwritten its record */
+    trv_recorder_rename(recorder, "comm 7 (9 ranks, 3x3)");
+    trv_recorder_print(recorder);
     char *text = log_file_read();
     assert_non_null(strstr(text, "trivance: the latest collectives of rank 3 of comm 7 (9 ranks, 3x3); 248 more are "
                                  "recorded, and SIGUSR1 prints all:\ntrivance:   call 293: "));
@@ -58,16 +58,16 @@ static void test_recorder(void **state)
     assert_int_equal(count_occurrences(text, " not complete\n"), 2);
     free(text);
     raise(SIGUSR1);
-    trv_mpi_recorder_print_if_requested();
+    trv_recorder_print_if_requested();
     text = log_file_read();
     assert_int_equal(count_occurrences(text, "  call "), 256);
     assert_null(strstr(text, "call 44:"));
     assert_non_null(strstr(text, "rank 3 of comm 7 (9 ranks, 3x3):\ntrivance:   call 45: "));
     free(text);
-    trv_mpi_recorder_print_if_requested(); /* once per signal */
-    trv_mpi_recorder_destroy(recorder);
+    trv_recorder_print_if_requested(); /* once per signal */
+    trv_recorder_destroy(recorder);
     raise(SIGUSR1);
-    trv_mpi_recorder_print_if_requested(); /* nothing is left to print */
+    trv_recorder_print_if_requested(); /* nothing is left to print */
     text = log_file_read();
     assert_string_equal(text, "");
     free(text);
@@ -76,11 +76,11 @@ static void test_recorder(void **state)
 static void test_no_recorder(void **state)
 {
     (void)state;
-    assert_int_equal(trv_mpi_record_begin(NULL, "allreduce", 8, "ring", false), 0);
-    trv_mpi_record_end(NULL, 1, 0);
-    trv_mpi_recorder_rename(NULL, "comm 1");
-    trv_mpi_recorder_print(NULL);
-    trv_mpi_recorder_destroy(NULL);
+    assert_int_equal(trv_record_begin(NULL, "allreduce", 8, "ring", false), 0);
+    trv_record_end(NULL, 1, 0);
+    trv_recorder_rename(NULL, "comm 1");
+    trv_recorder_print(NULL);
+    trv_recorder_destroy(NULL);
 }
 
 /* ---- The watch --------------------------------------------------------------------------------------------------- */
@@ -94,8 +94,8 @@ static void test_watch(void **state)
 {
     (void)state;
     const int call = 5;
-    trv_mpi_recorder_t *recorder = trv_mpi_recorder_create(2, "comm 1 (4 ranks)");
-    trv_mpi_record_begin(recorder, "allreduce", 8, "ring", false);
+    trv_recorder_t *recorder = trv_recorder_create(2, "comm 1 (4 ranks)", trv_mpi_log_text, NULL);
+    trv_record_begin(recorder, "allreduce", 8, "ring", false);
     const trv_mpi_waiting_t waiting = {describe, &call, recorder};
     trv_mpi_watch_t watch = {0};
     trv_mpi_watch_end(&watch, &waiting); /* the timeout was not reported */
@@ -115,20 +115,20 @@ static void test_watch(void **state)
     assert_int_equal(count_occurrences(text, "trivance: rank 2 of MPI_COMM_WORLD continues after "), 1);
     assert_int_equal(count_occurrences(text, " s in comm 1 (4 ranks), call 5: allreduce\n"), 1);
     free(text);
-    trv_mpi_recorder_destroy(recorder);
+    trv_recorder_destroy(recorder);
 }
 
 /* The request is tested until it is complete; the only other effect is a line in the log. */
-static void test_watch_all(void **state)
+static void test_watch_request(void **state)
 {
     (void)state;
     MPI_Request request = 0; /* complete at once */
-    assert_int_equal(trv_mpi_watch_all(4, 1, &request, "make the same call"), MPI_SUCCESS);
+    assert_int_equal(trv_mpi_watch_request(4, &request, "make the same call"), MPI_SUCCESS);
     char *text = log_file_read();
     assert_string_equal(text, "");
     free(text);
     request = 1000; /* milliseconds, longer than TRIVANCE_TIMEOUT */
-    assert_int_equal(trv_mpi_watch_all(4, 1, &request, "make the same call"), MPI_SUCCESS);
+    assert_int_equal(trv_mpi_watch_request(4, &request, "make the same call"), MPI_SUCCESS);
     assert_int_equal(request, 0);
     text = log_file_read();
     assert_int_equal(count_occurrences(text, " s for all 4 ranks of a communicator to make the same call\n"), 1);
@@ -221,9 +221,9 @@ static void test_difference(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_recorder),   cmocka_unit_test(test_no_recorder), cmocka_unit_test(test_watch),
-        cmocka_unit_test(test_watch_all),  cmocka_unit_test(test_fallback),    cmocka_unit_test(test_settings_text),
-        cmocka_unit_test(test_difference), cmocka_unit_test(test_many_lines),
+        cmocka_unit_test(test_recorder),      cmocka_unit_test(test_no_recorder), cmocka_unit_test(test_watch),
+        cmocka_unit_test(test_watch_request), cmocka_unit_test(test_fallback),    cmocka_unit_test(test_settings_text),
+        cmocka_unit_test(test_difference),    cmocka_unit_test(test_many_lines),
     };
     log_file_begin(false);
     setenv("TRIVANCE_TIMEOUT", "100ms", 1);

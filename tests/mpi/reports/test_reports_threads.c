@@ -22,7 +22,7 @@
 #define THREADS 4
 #define CALLS   2000
 
-static trv_mpi_recorder_t *shared;
+static trv_recorder_t *shared;
 static atomic_int wrong, running;
 
 static void describe(const void *context, char *text, size_t size)
@@ -34,30 +34,30 @@ static void *call(void *argument)
 {
     unsigned long last = 0;
     trv_mpi_tally_t *tally = trv_mpi_log_decision(0, "comm 1", "allreduce", 64, "", "ring", "as set", true);
-    trv_mpi_recorder_t *own = trv_mpi_recorder_create(0, argument);
+    trv_recorder_t *own = trv_recorder_create(0, argument, trv_mpi_log_text, NULL);
     const trv_mpi_waiting_t waiting = {describe, argument, shared};
     trv_mpi_watch_t watch = {0};
     for (int i = 0; i < CALLS; i++) {
         const char *algorithm = i % 2 ? "ring" : "trivance-b";
-        unsigned long number = trv_mpi_record_begin(shared, "allreduce", 4, algorithm, false);
+        unsigned long number = trv_record_begin(shared, "allreduce", 4, algorithm, false);
         wrong += number <= last;
         last = number;
-        wrong += trv_mpi_record_begin(own, "allgather", 64, "bruck-b", false) != (unsigned long)i + 1;
+        wrong += trv_record_begin(own, "allgather", 64, "bruck-b", false) != (unsigned long)i + 1;
         trv_mpi_log_call(tally, 64);
         trv_mpi_watch_poll(&watch, &waiting, 64);
-        trv_mpi_record_end(shared, number, 0);
-        trv_mpi_record_end(own, (unsigned long)i + 1, 0);
+        trv_record_end(shared, number, 0);
+        trv_record_end(own, (unsigned long)i + 1, 0);
         if (i % 100 == 0) {
-            trv_mpi_recorder_rename(shared, argument);
-            trv_mpi_recorder_destroy(own);
-            own = trv_mpi_recorder_create(0, argument);
+            trv_recorder_rename(shared, argument);
+            trv_recorder_destroy(own);
+            own = trv_recorder_create(0, argument, trv_mpi_log_text, NULL);
             for (int again = 0; again <= i; again++)
-                trv_mpi_record_begin(own, "allgather", 64, "bruck-b", false);
+                trv_record_begin(own, "allgather", 64, "bruck-b", false);
         }
         trv_mpi_log_fallback(0, "reason %d", i % 10);
     }
     trv_mpi_watch_end(&watch, &waiting);
-    trv_mpi_recorder_destroy(own);
+    trv_recorder_destroy(own);
     running--;
     return NULL;
 }
@@ -68,9 +68,9 @@ static void *print(void *argument)
 {
     (void)argument;
     for (int round = 0; running > 0 || round < ROUNDS_MIN; round++) {
-        trv_mpi_recorder_print(shared);
+        trv_recorder_print(shared);
         raise(SIGUSR1);
-        trv_mpi_recorder_print_if_requested();
+        trv_recorder_print_if_requested();
         trv_mpi_log_end();
     }
     return NULL;
@@ -105,7 +105,7 @@ static void test_threads(void **state)
     for (int i = 0; i <= THREADS; i++)
         pthread_join(thread[i], NULL);
     assert_int_equal(wrong, 0);
-    assert_int_equal(trv_mpi_record_begin(shared, "allreduce", 4, "ring", false), THREADS * CALLS + 1);
+    assert_int_equal(trv_record_begin(shared, "allreduce", 4, "ring", false), THREADS * CALLS + 1);
     trv_mpi_log_end();
     char *text = log_file_read();
     for (int i = 0; i < 10; i++) {
@@ -118,7 +118,7 @@ static void test_threads(void **state)
     assert_non_null(strstr(text, last));
     check_lines(text);
     free(text);
-    trv_mpi_recorder_destroy(shared);
+    trv_recorder_destroy(shared);
 }
 
 int main(void)
@@ -128,6 +128,6 @@ int main(void)
     setenv("TRIVANCE_TIMEOUT", "20ms", 1);
     setenv("TRIVANCE_DEBUG", "info", 1);
     trv_mpi_settings();
-    shared = trv_mpi_recorder_create(0, "comm 0");
+    shared = trv_recorder_create(0, "comm 0", trv_mpi_log_text, NULL);
     return cmocka_run_group_tests(tests, NULL, log_file_remove);
 }

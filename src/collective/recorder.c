@@ -3,7 +3,7 @@
  * written or copied and never while a line is printed. The list of all recorders has another lock, which is always
  * taken first.
  */
-#include "mpi/reports/recorder.h"
+#include "collective/recorder.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -11,15 +11,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <trivance/algorithms.h>
 
 #include "base/clock.h"
 #include "base/number.h"
-#include "mpi/reports/log.h"
 
 #define LABEL_MAX          320
+#define LINE_MAX_BYTES     640
 #define PRINTED_ON_TIMEOUT 8 /* calls printed after a timeout: few, so that a screen shows those of several ranks */
 
 typedef struct record {
@@ -31,18 +30,20 @@ typedef struct record {
     bool falls_back, ended;
 } record_t;
 
-struct trv_mpi_recorder {
+struct trv_recorder {
     pthread_mutex_t lock; /* protects `label`, `calls` and `record` */
     char label[LABEL_MAX];
     unsigned long calls;
-    record_t record[TRV_MPI_RECORDS];
-    int rank;                         /* constant */
-    trv_mpi_recorder_t *next, **link; /* protected by `list_lock` */
+    record_t record[TRV_RECORDS];
+    int rank; /* constant, and so are the next two */
+    void (*log)(void *context, const char *line);
+    void *context;
+    trv_recorder_t *next, **link; /* protected by `list_lock` */
 };
 
-bool trv_mpi_recording;
+atomic_bool trv_recording;
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
-static trv_mpi_recorder_t *first;
+static trv_recorder_t *first;
 static atomic_bool print_requested; /* SIGUSR1 was received, and nothing has been printed since */
 static struct sigaction previous;
 
@@ -57,11 +58,10 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         previous.sa_handler(signal);
 }
 
-void trv_mpi_recorder_begin(const trv_settings_t *settings)
+void trv_recorder_begin(const trv_settings_t *settings)
 {
     struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
-    trv_mpi_recording = settings->recorder || settings->timeout_ns > 0;
-    if (!trv_mpi_recording)
+    if ((!settings->recorder && settings->timeout_ns <= 0) || atomic_exchange(&trv_recording, true))
         return;
     sigemptyset(&action.sa_mask);
     sigaction(SIGUSR1, NULL, &previous);
@@ -70,13 +70,16 @@ void trv_mpi_recorder_begin(const trv_settings_t *settings)
 
 /* ---- Creation and release ---------------------------------------------------------------------------------------- */
 
-trv_mpi_recorder_t *trv_mpi_recorder_create(int rank, const char *label)
+trv_recorder_t *trv_recorder_create(int rank, const char *label, void (*log)(void *context, const char *line),
+                                    void *context)
 {
-    trv_mpi_recorder_t *recorder = trv_mpi_recording ? calloc(1, sizeof *recorder) : NULL;
+    trv_recorder_t *recorder = trv_recording ? calloc(1, sizeof *recorder) : NULL;
     if (!recorder)
         return NULL;
     pthread_mutex_init(&recorder->lock, NULL);
     recorder->rank = rank;
+    recorder->log = log;
+    recorder->context = context;
     snprintf(recorder->label, sizeof recorder->label, "%s", label);
     pthread_mutex_lock(&list_lock);
     recorder->next = first;
@@ -88,7 +91,7 @@ trv_mpi_recorder_t *trv_mpi_recorder_create(int rank, const char *label)
     return recorder;
 }
 
-void trv_mpi_recorder_rename(trv_mpi_recorder_t *recorder, const char *label)
+void trv_recorder_rename(trv_recorder_t *recorder, const char *label)
 {
     if (!recorder)
         return;
@@ -97,7 +100,7 @@ void trv_mpi_recorder_rename(trv_mpi_recorder_t *recorder, const char *label)
     pthread_mutex_unlock(&recorder->lock);
 }
 
-void trv_mpi_recorder_destroy(trv_mpi_recorder_t *recorder)
+void trv_recorder_destroy(trv_recorder_t *recorder)
 {
     if (!recorder)
         return;
@@ -112,22 +115,15 @@ void trv_mpi_recorder_destroy(trv_mpi_recorder_t *recorder)
 
 /* ---- Writing ----------------------------------------------------------------------------------------------------- */
 
-long long trv_mpi_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-unsigned long trv_mpi_record_begin(trv_mpi_recorder_t *recorder, const char *collective, size_t bytes,
-                                   const char *algorithm, bool falls_back)
+unsigned long trv_record_begin(trv_recorder_t *recorder, const char *collective, size_t bytes, const char *algorithm,
+                               bool falls_back)
 {
     if (!recorder)
         return 0;
-    trv_mpi_recorder_print_if_requested();
+    trv_recorder_print_if_requested();
     pthread_mutex_lock(&recorder->lock);
     unsigned long number = ++recorder->calls;
-    record_t *record = &recorder->record[number % TRV_MPI_RECORDS];
+    record_t *record = &recorder->record[number % TRV_RECORDS];
     record->number = number;
     snprintf(record->collective, sizeof record->collective, "%s", collective);
     snprintf(record->algorithm, sizeof record->algorithm, "%s", algorithm);
@@ -140,12 +136,12 @@ unsigned long trv_mpi_record_begin(trv_mpi_recorder_t *recorder, const char *col
     return number;
 }
 
-void trv_mpi_record_end(trv_mpi_recorder_t *recorder, unsigned long number, int code)
+void trv_record_end(trv_recorder_t *recorder, unsigned long number, int code)
 {
     if (!recorder || !number)
         return;
     pthread_mutex_lock(&recorder->lock);
-    record_t *record = &recorder->record[number % TRV_MPI_RECORDS];
+    record_t *record = &recorder->record[number % TRV_RECORDS];
     if (record->number == number) {
         record->ended_ns = trv_now_ns();
         record->code = code;
@@ -156,9 +152,9 @@ void trv_mpi_record_end(trv_mpi_recorder_t *recorder, unsigned long number, int 
 
 /* ---- Printing ---------------------------------------------------------------------------------------------------- */
 
-static void print_record(const record_t *record, double now_ns)
+static void print_record(const trv_recorder_t *recorder, const record_t *record, double now_ns)
 {
-    char end[80];
+    char end[80], line[LINE_MAX_BYTES];
     if (record->falls_back)
         snprintf(end, sizeof end, "fell back to the MPI library");
     else if (!record->ended)
@@ -166,50 +162,51 @@ static void print_record(const record_t *record, double now_ns)
     else
         trv_snprintf(end, sizeof end, "%s after %.6f s", record->code < 0 ? "failed" : "complete",
                      (record->ended_ns - record->began_ns) / 1e9);
-    trv_mpi_log_line("  call %lu: %s of %zu bytes, %s: began %.6f s ago, %s", record->number, record->collective,
-                     record->bytes, record->algorithm, (now_ns - record->began_ns) / 1e9, end);
+    trv_snprintf(line, sizeof line, "  call %lu: %s of %zu bytes, %s: began %.6f s ago, %s", record->number,
+                 record->collective, record->bytes, record->algorithm, (now_ns - record->began_ns) / 1e9, end);
+    recorder->log(recorder->context, line);
 }
 
 /* Copies the record of call `number`; false if a later call has overwritten it. */
-static bool copy_record(trv_mpi_recorder_t *recorder, unsigned long number, record_t *copy)
+static bool copy_record(trv_recorder_t *recorder, unsigned long number, record_t *copy)
 {
     pthread_mutex_lock(&recorder->lock);
-    *copy = recorder->record[number % TRV_MPI_RECORDS];
+    *copy = recorder->record[number % TRV_RECORDS];
     pthread_mutex_unlock(&recorder->lock);
     return copy->number == number;
 }
 
-static void print_latest(trv_mpi_recorder_t *recorder, unsigned long printed_max)
+static void print_latest(trv_recorder_t *recorder, unsigned long printed_max)
 {
-    char label[LABEL_MAX], more[80] = "";
+    char label[LABEL_MAX], more[80] = "", line[LINE_MAX_BYTES];
     record_t record;
     pthread_mutex_lock(&recorder->lock);
     unsigned long last = recorder->calls;
     memcpy(label, recorder->label, sizeof label);
     pthread_mutex_unlock(&recorder->lock);
-    unsigned long kept = last < TRV_MPI_RECORDS ? last : TRV_MPI_RECORDS,
-                  printed = kept < printed_max ? kept : printed_max;
+    unsigned long kept = last < TRV_RECORDS ? last : TRV_RECORDS, printed = kept < printed_max ? kept : printed_max;
     if (printed < kept)
         snprintf(more, sizeof more, "; %lu more are recorded, and SIGUSR1 prints all", kept - printed);
     const double now_ns = trv_now_ns();
-    trv_mpi_log_line("the latest collectives of rank %d of %s%s:", recorder->rank, label, more);
+    snprintf(line, sizeof line, "the latest collectives of rank %d of %s%s:", recorder->rank, label, more);
+    recorder->log(recorder->context, line);
     for (unsigned long number = last - printed + 1; number <= last; number++)
         if (copy_record(recorder, number, &record))
-            print_record(&record, now_ns);
+            print_record(recorder, &record, now_ns);
 }
 
-void trv_mpi_recorder_print(trv_mpi_recorder_t *recorder)
+void trv_recorder_print(trv_recorder_t *recorder)
 {
     if (recorder)
         print_latest(recorder, PRINTED_ON_TIMEOUT);
 }
 
-void trv_mpi_recorder_print_if_requested(void)
+void trv_recorder_print_if_requested(void)
 {
     if (!atomic_load_explicit(&print_requested, memory_order_relaxed) || !atomic_exchange(&print_requested, false))
         return;
     pthread_mutex_lock(&list_lock);
-    for (trv_mpi_recorder_t *recorder = first; recorder; recorder = recorder->next)
-        print_latest(recorder, TRV_MPI_RECORDS);
+    for (trv_recorder_t *recorder = first; recorder; recorder = recorder->next)
+        print_latest(recorder, TRV_RECORDS);
     pthread_mutex_unlock(&list_lock);
 }
