@@ -193,26 +193,6 @@ static void test_overheads(void **state)
     paper.message_overhead_ns = none_ns;
 }
 
-static void test_time_parts(void **state)
-{
-    (void)state;
-    trv_planner_choice_t choice = best("9x9", TRV_ALLREDUCE, 1 << 20, NULL),
-                         empty = best("9x9", TRV_ALLREDUCE, 1, NULL);
-    assert_true(choice.alpha_ns == choice.steps * paper.alpha_ns);
-    assert_true(fabs(choice.alpha_ns + choice.hops_ns + choice.transmission_ns - choice.time_ns) <
-                1e-6 * choice.time_ns);
-    assert_true(choice.hops_ns > 0 && choice.transmission_ns > 0);
-    /* Trivance L: 4 steps of 1 and 3 hops, 200 ns per hop, 300 ns per step for its nodes and its last router. */
-    assert_int_equal(empty.steps, 4);
-    assert_true(empty.transmission_ns == 0 && fabs(empty.hops_ns - 8 * 200 - 4 * 300) < 50);
-    /* 0 bytes take less than one byte, which is reduced. */
-    trv_simulate_options_t reducing = paper;
-    trv_torus_t torus = torus_of("9x9");
-    reducing.gamma_ns = 1;
-    assert_int_equal(trv_planner_best(&torus, TRV_ALLREDUCE, 0, 0, &reducing, NULL, &choice), 0);
-    assert_true(choice.transmission_ns == 0 && choice.alpha_ns + choice.hops_ns == choice.time_ns);
-}
-
 static void test_choices_are_schedules(void **state)
 {
     static const char *const text[] = {"8", "9", "12", "4x6", "8x8", "3x4x5"};
@@ -500,67 +480,16 @@ static void test_bad_names(void **state)
     trv_planner_destroy(planner);
 }
 
-/* The fastest member of a family is that of trv_planner_time, within a limit and with one or two queues per link. */
-static void test_family(void **state)
-{
-    static const char *const member[] = {"trivance-l", "trivance-b"};
-    trv_torus_t torus;
-    (void)state;
-    assert_int_equal(trv_torus_parse("4x6", &torus), TRV_OK);
-    for (int c = 0; c < 2; c++) {
-        trv_simulate_options_t network = TRV_SIMULATE_DEFAULTS;
-        trv_planner_t *planner, *alone;
-        int differ = 0;
-        network.model = c ? TRV_DATELINE : TRV_FIFO;
-        assert_int_equal(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, 0, &network, NULL), TRV_OK);
-        assert_int_equal(trv_planner_create(&alone, &torus, TRV_ALLREDUCE, 0, &network, NULL), TRV_OK);
-        for (uint64_t bytes = 32; bytes <= 32 << 20; bytes *= 16) {
-            trv_planner_choice_t choice, best = {.time_ns = INFINITY};
-            for (int m = 0; m < 2; m++) {
-                assert_int_equal(trv_planner_time(alone, bytes, member[m], &choice), TRV_OK);
-                best = choice.time_ns < best.time_ns ? choice : best;
-            }
-            assert_int_equal(trv_planner_time_family(planner, bytes, "trivance", INFINITY, &choice), TRV_OK);
-            assert_string_equal(choice.algorithm, best.algorithm);
-            assert_true(choice.time_ns == best.time_ns && choice.alpha_ns == best.alpha_ns);
-            differ |= 1 << (strcmp(best.algorithm, member[0]) == 0);
-        }
-        assert_int_equal(differ, 3);
-        trv_planner_choice_t choice;
-        assert_int_equal(trv_planner_time_family(planner, 4096, "trivance", 1, &choice), TRV_OK);
-        assert_true(isinf(choice.time_ns));
-        assert_int_equal(trv_planner_time_family(planner, 4096, "ring", INFINITY, &choice), TRV_ERR_UNSUPPORTED);
-        trv_planner_destroy(planner);
-        trv_planner_destroy(alone);
-    }
-}
-
-/* Ranks are idle in some steps, so that steps * alpha exceeds the time of a vector of one byte; hops still count. */
-static void test_parts_of_idle_ranks(void **state)
-{
-    const trv_torus_t torus = torus_of("16x16");
-    trv_planner_choice_t choice;
-    trv_planner_t *planner;
-    (void)state;
-    assert_int_equal(trv_planner_create(&planner, &torus, TRV_ALLREDUCE, 0, &paper, NULL), TRV_OK);
-    assert_int_equal(trv_planner_time(planner, 64 << 10, "line-pipelined:1", &choice), TRV_OK);
-    assert_true(choice.alpha_ns + choice.hops_ns < choice.steps * paper.alpha_ns);
-    assert_true(choice.hops_ns > 100 * choice.steps && choice.alpha_ns > 0.5 * choice.steps * paper.alpha_ns);
-    trv_planner_destroy(planner);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_never_slower),
         cmocka_unit_test(test_overheads),
-        cmocka_unit_test(test_time_parts),
         cmocka_unit_test(test_choices_are_schedules),
         cmocka_unit_test(test_determined),
         cmocka_unit_test(test_cache),
         cmocka_unit_test(test_rank),
         cmocka_unit_test(test_constraints),
-        cmocka_unit_test(test_family),
         cmocka_unit_test(test_large_vectors),
         cmocka_unit_test(test_dateline),
         cmocka_unit_test(test_impossible),
@@ -568,7 +497,6 @@ int main(void)
         cmocka_unit_test(test_bad_names),
         cmocka_unit_test(test_ports),
         cmocka_unit_test(test_models_with_overheads),
-        cmocka_unit_test(test_parts_of_idle_ranks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

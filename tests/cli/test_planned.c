@@ -17,69 +17,30 @@
 #include "exhaustive.h"
 #include "tool.h"
 
-static const char *text_of(json_t *row, const char *key)
-{
-    const char *text = json_string_value(json_object_get(row, key));
-    return text ? text : "";
-}
-
-static double number_of(json_t *row, const char *key)
-{
-    json_t *value = json_object_get(row, key);
-    return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-/* Returns the first row whose `key` is the text. */
-static json_t *find(json_t *rows, const char *key, const char *text)
-{
-    size_t i;
-    json_t *row;
-    json_array_foreach(rows, i, row) if (strcmp(text_of(row, key), text) == 0) return row;
-    fail_msg("no row has %s %s", key, text);
-    return NULL;
-}
-
-/* Copies the plan of `trivance plan`, the first word of its output, to name; returns the number of steps, the first
- * word of the second line. */
-static int plan_of(const char *options, char name[64])
-{
-    char line[256];
-    int steps;
-    snprintf(line, sizeof line, "plan %s", options);
-    tool_t tool = tool_run(line, NULL);
-    if (tool.code != 0)
-        fail_msg("%s: %s", line, tool.err);
-    snprintf(name, 64, "%.*s", (int)strcspn(tool.out, " "), tool.out);
-    assert_non_null(strstr(tool.out, "(planned: the fastest at this size)\n"));
-    assert_int_equal(sscanf(strchr(tool.out, '\n'), "%d step", &steps), 1);
-    tool_clear(&tool);
-    return steps;
-}
-
 /* `planned` means the same in all subcommands, and each reports the schedule that was selected. */
 static void test_planned_in_subcommands(void **state)
 {
     char plan[64], line[256];
     (void)state;
-    plan_of("16x16 -b 256K", plan);
+    tool_plan("16x16 -b 256K", plan);
     json_t *rows = tool_json("simulate 16x16 -b 256K -a planned,trivance --model=fifo -f json");
-    json_t *planned = find(rows, "chosen_for", "planned");
-    assert_string_equal(text_of(planned, "algorithm"), plan);
-    double planned_ns = number_of(planned, "time_ns");
-    assert_true(planned_ns < 0.9 * number_of(find(rows, "chosen_for", "trivance"), "time_ns"));
+    json_t *planned = tool_row(rows, "chosen_for", "planned");
+    assert_string_equal(tool_text(planned, "algorithm"), plan);
+    double planned_ns = tool_number(planned, "time_ns");
+    assert_true(planned_ns < 0.9 * tool_number(tool_row(rows, "chosen_for", "trivance"), "time_ns"));
     json_decref(rows);
     /* The plan's name alone yields the same schedule. */
     snprintf(line, sizeof line, "simulate 16x16 -b 256K -a %s --model=fifo -f json", plan);
     rows = tool_json(line);
-    assert_true(fabs(number_of(find(rows, "algorithm", plan), "time_ns") - planned_ns) < 1e-3);
+    assert_true(fabs(tool_number(tool_row(rows, "algorithm", plan), "time_ns") - planned_ns) < 1e-3);
     json_decref(rows);
     rows = tool_json("verify 16x16 -b 256K -a planned -f json");
-    assert_string_equal(text_of(find(rows, "chosen_for", "planned"), "algorithm"), plan);
-    assert_string_equal(text_of(json_array_get(rows, 0), "verdict"), "exact");
+    assert_string_equal(tool_text(tool_row(rows, "chosen_for", "planned"), "algorithm"), plan);
+    assert_string_equal(tool_text(json_array_get(rows, 0), "verdict"), "exact");
     json_decref(rows);
     rows = tool_json("cost 16x16 -b 256K -a planned,ring,swing -f json");
     assert_int_equal(json_array_size(rows), 2); /* no ring on a torus */
-    assert_string_equal(text_of(find(rows, "chosen_for", "planned"), "algorithm"), plan);
+    assert_string_equal(tool_text(tool_row(rows, "chosen_for", "planned"), "algorithm"), plan);
     json_decref(rows);
 }
 
@@ -97,10 +58,10 @@ static void test_planned_by_cost(void **state)
     char plan[64], line[256], plans[4][64];
     (void)state;
     for (size_t i = 0; i < sizeof like / sizeof like[0]; i++) {
-        plan_of(like[i].plan, plan);
+        tool_plan(like[i].plan, plan);
         snprintf(line, sizeof line, "cost %s -a planned -f json", like[i].cost);
         json_t *rows = tool_json(line);
-        assert_string_equal(text_of(json_array_get(rows, 0), "algorithm"), plan);
+        assert_string_equal(tool_text(json_array_get(rows, 0), "algorithm"), plan);
         strcpy(plans[i], plan);
         json_decref(rows);
     }
@@ -150,7 +111,7 @@ static void test_equal_times(void **state)
         tool_clear(&tool);
         snprintf(line, sizeof line, "simulate %s%s -f json", options[i], planned ? " -a planned" : "");
         json_t *rows = tool_json(line);
-        assert_string_equal(text_of(json_array_get(rows, 0), "algorithm"), name); /* the same member of the family */
+        assert_string_equal(tool_text(json_array_get(rows, 0), "algorithm"), name); /* the same member of the family */
         json_decref(rows);
     }
 }
@@ -160,9 +121,9 @@ static void test_planned_by_size(void **state)
 {
     char small[64], large[64], quick[64], line[256];
     (void)state;
-    assert_int_equal(plan_of("27x27 -b 1K", small), 6);
-    assert_true(plan_of("27x27 -b 256K", large) > 6);
-    assert_int_equal(plan_of("27x27 -b 256K --alpha=100us", quick), 6); /* steps are expensive */
+    assert_int_equal(tool_plan("27x27 -b 1K", small), 6);
+    assert_true(tool_plan("27x27 -b 256K", large) > 6);
+    assert_int_equal(tool_plan("27x27 -b 256K --alpha=100us", quick), 6); /* steps are expensive */
     tool_t tool = tool_run("simulate 27x27 -b 1K,2K,256K -a planned --model=fifo", NULL);
     snprintf(line, sizeof line, "planned is %s at 1 KiB, 2 KiB; %s at 256 KiB\n", small, large);
     assert_non_null(strstr(tool.out, line));
@@ -171,7 +132,7 @@ static void test_planned_by_size(void **state)
     assert_non_null(strstr(tool.out, "planned is "));
     tool_clear(&tool);
     tool = tool_run("export 3x3 -b 1K --format=goal", NULL);
-    plan_of("3x3 -b 1K", small);
+    tool_plan("3x3 -b 1K", small);
     snprintf(line, sizeof line, "export 3x3 -b 1K --format=goal -a %s", small);
     tool_t named = tool_run(line, NULL);
     assert_int_equal(tool.code, 0);
@@ -198,11 +159,11 @@ static void check_ranges(const char *question, size_t min)
     json_array_foreach(rows, i, row)
     {
         int gains = 0;
-        assert_true(number_of(row, "from_bytes") == from);
-        from = number_of(row, "to_bytes");
-        assert_true(number_of(row, "bytes") >= number_of(row, "from_bytes") && number_of(row, "bytes") <= from);
-        assert_string_not_equal(text_of(row, "algorithm"), before);
-        before = text_of(row, "algorithm");
+        assert_true(tool_number(row, "from_bytes") == from);
+        from = tool_number(row, "to_bytes");
+        assert_true(tool_number(row, "bytes") >= tool_number(row, "from_bytes") && tool_number(row, "bytes") <= from);
+        assert_string_not_equal(tool_text(row, "algorithm"), before);
+        before = tool_text(row, "algorithm");
         json_object_foreach(row, key, gain) if (strncmp(key, "gain_", 5) == 0 && json_is_number(gain))
         {
             gains++;
@@ -210,8 +171,8 @@ static void check_ranges(const char *question, size_t min)
                 fail_msg("%s, %s: %s is %g", line, before, key, json_number_value(gain));
         }
         assert_true(gains >= 5);
-        snprintf(line, sizeof line, "%s -b %.0f", question, number_of(row, "from_bytes"));
-        plan_of(line, plan);
+        snprintf(line, sizeof line, "%s -b %.0f", question, tool_number(row, "from_bytes"));
+        tool_plan(line, plan);
         assert_string_equal(plan, before);
     }
     assert_true(from == 1 << 30);
@@ -240,16 +201,16 @@ static void test_all_sizes(void **state)
 static int check_win(const char *question, json_t *row, const char *part, const char *option, const char *value)
 {
     char key[64], options[128], plan[64];
-    double number = number_of(row, value);
+    double number = tool_number(row, value);
     snprintf(key, sizeof key, "wins_%s", part);
-    assert_int_equal(isnan(number), text_of(row, key)[0] == '\0');
+    assert_int_equal(isnan(number), tool_text(row, key)[0] == '\0');
     if (isnan(number))
         return 0;
     const bool rate = strcmp(part, "bandwidth") == 0;
     snprintf(options, sizeof options, "%s --%s=%.9g%s", question, option, rate ? number / 1e9 : number,
              rate ? "Gb/s" : "ns");
-    plan_of(options, plan);
-    assert_string_equal(plan, text_of(row, "algorithm"));
+    tool_plan(options, plan);
+    assert_string_equal(plan, tool_text(row, "algorithm"));
     return 1;
 }
 
@@ -263,28 +224,28 @@ static void test_why(void **state)
     double before = 0;
     size_t i;
     (void)state;
-    plan_of(question, plan);
-    assert_string_equal(text_of(json_array_get(rows, 0), "algorithm"), plan);
+    tool_plan(question, plan);
+    assert_string_equal(tool_text(json_array_get(rows, 0), "algorithm"), plan);
     json_array_foreach(rows, i, row)
     {
-        double parts = number_of(row, "alpha_part_ns") + number_of(row, "hops_part_ns") +
-                       number_of(row, "transmission_part_ns");
-        assert_true(fabs(parts - number_of(row, "time_ns")) < 0.01);
+        double parts = tool_number(row, "alpha_part_ns") + tool_number(row, "hops_part_ns") +
+                       tool_number(row, "transmission_part_ns");
+        assert_true(fabs(parts - tool_number(row, "time_ns")) < 0.01);
         /* Less if ranks are idle in some steps. */
-        assert_true(number_of(row, "alpha_part_ns") <= 1500 * number_of(row, "steps"));
-        assert_true(number_of(row, "alpha_part_ns") > 0 && number_of(row, "hops_part_ns") > 0);
-        assert_true(number_of(row, "time_ns") >= before);
+        assert_true(tool_number(row, "alpha_part_ns") <= 1500 * tool_number(row, "steps"));
+        assert_true(tool_number(row, "alpha_part_ns") > 0 && tool_number(row, "hops_part_ns") > 0);
+        assert_true(tool_number(row, "time_ns") >= before);
         assert_int_equal(json_is_true(json_object_get(row, "chosen")), i == 0);
-        before = number_of(row, "time_ns");
+        before = tool_number(row, "time_ns");
         wins += check_win(question, row, "alpha", "alpha", "alpha_ns");
         wins += check_win(question, row, "bandwidth", "bandwidth", "bandwidth_bps");
         wins += check_win(question, row, "link_latency", "link-latency", "link_latency_ns");
         /* Costlier steps make a plan with fewer steps win. */
-        if (strcmp(text_of(row, "wins_alpha"), "above") == 0)
-            assert_true(number_of(row, "steps") < number_of(json_array_get(rows, 0), "steps"));
+        if (strcmp(tool_text(row, "wins_alpha"), "above") == 0)
+            assert_true(tool_number(row, "steps") < tool_number(json_array_get(rows, 0), "steps"));
     }
     assert_true(!exhaustive() || wins >= 2);
-    find(rows, "algorithm", "bucket");
+    tool_row(rows, "algorithm", "bucket");
     json_decref(rows);
     if (!exhaustive())
         return;
@@ -312,17 +273,17 @@ static void test_why_distant_networks(void **state)
     json_t *rows = tool_json("plan 32x32 -b 256K --why -f json");
     for (size_t i = 0; i < sizeof gbps / sizeof gbps[0]; i++) {
         snprintf(options, sizeof options, "32x32 -b 256K --bandwidth=%gGb/s", gbps[i]);
-        plan_of(options, plan);
-        assert_true(text_of(find(rows, "algorithm", plan), "wins_bandwidth")[0]);
+        tool_plan(options, plan);
+        assert_true(tool_text(tool_row(rows, "algorithm", plan), "wins_bandwidth")[0]);
     }
-    json_t *row = find(rows, "algorithm", "swing-b");
-    assert_string_equal(text_of(row, "wins_bandwidth"), "below");
-    const double bandwidth = number_of(row, "bandwidth_bps") / 1e9;
+    json_t *row = tool_row(rows, "algorithm", "swing-b");
+    assert_string_equal(tool_text(row, "wins_bandwidth"), "below");
+    const double bandwidth = tool_number(row, "bandwidth_bps") / 1e9;
     snprintf(options, sizeof options, "32x32 -b 256K --bandwidth=%gGb/s", bandwidth);
-    plan_of(options, plan);
+    tool_plan(options, plan);
     assert_string_equal(plan, "swing-b");
     snprintf(options, sizeof options, "32x32 -b 256K --bandwidth=%gGb/s", 1.1 * bandwidth);
-    plan_of(options, plan);
+    tool_plan(options, plan);
     assert_string_not_equal(plan, "swing-b");
     json_decref(rows);
     json_decref(tool_json("plan 8 --why --bandwidth=1Kb/s -f json")); /* no network is slower */
@@ -342,137 +303,9 @@ static void test_direct_all_to_all(void **state)
     for (size_t i = 0; i < sizeof network / sizeof network[0]; i++) {
         snprintf(line, sizeof line, "9 -c alltoall -b 64K --bandwidth=50Mb/s --link-latency=2ms --alpha=300us%s",
                  network[i].options);
-        plan_of(line, plan);
+        tool_plan(line, plan);
         assert_string_equal(plan, network[i].plan);
     }
-}
-
-/* Writes a schedule for a ring of five ranks with a single step, in which all send their vectors to all others. The
- * last combine of a `wrong` one leaves out a contribution; one without `blocks` cannot be proved. */
-static void write_direct(const char *path, bool wrong, bool blocks)
-{
-    static const char *const port[] = {"+0", "+0", "-0", "-0"};
-    char text[8192], *end = text;
-    end += sprintf(end,
-                   "{\"format\": \"trivance-schedule-1\", \"torus\": [5], \"vector_bytes\": 32, \"name\": "
-                   "\"direct\", \"messages_per_port\": 2%s, \"streams\": [{\"steps\": [[",
-                   blocks ? ", \"units\": 1, \"registers\": 5" : "");
-    for (int i = 0; i < 20; i++) {
-        end += sprintf(end, "%s[%d, %d, \"%s\", 32", i ? ", " : "", i / 4, (i / 4 + i % 4 + 1) % 5, port[i % 4]);
-        end += sprintf(end, blocks ? ", {\"into\": %d, \"blocks\": \"all\"}]" : "]", i % 4 + 1);
-    }
-    end += sprintf(end, "]]%s", blocks ? ", \"combines\": [[" : "");
-    for (int r = 0; r < 5 && blocks; r++)
-        end += sprintf(end, "%s[%d, 0, [0, 1, 2, %s], \"all\"]", r ? ", " : "", r, wrong && r == 4 ? "3" : "3, 4");
-    sprintf(end, blocks ? "]]}]}" : "}]}");
-    tool_write_file(path, text, 0600);
-}
-
-#define MANY "-c broadcast --messages-per-port=unlimited" /* the planner considers linear:8 and linear:16 */
-
-/* --also: a schedule in a file is the plan if it is the fastest, with the time that `simulate` has for it. */
-static void test_also(void **state)
-{
-    char path[2][256], line[600], plan[64];
-    (void)state;
-    for (int i = 0; i < 2; i++) {
-        snprintf(path[i], sizeof path[i], "%s/%s.json", tool_folder(), i ? "other" : "linear");
-        snprintf(line, sizeof line, "plan 40 -c broadcast -b 32 -a linear:9 -f json -o %s", path[i]);
-        tool_t tool = tool_run(line, NULL);
-        assert_int_equal(tool.code, 0);
-        tool_clear(&tool);
-    }
-    snprintf(line, sizeof line, "simulate --schedule=%s -f json", path[0]);
-    json_t *rows = tool_json(line);
-    const double own_ns = number_of(json_array_get(rows, 0), "time_ns");
-    json_decref(rows);
-    snprintf(line, sizeof line, "plan 40 " MANY " -b 32 --also=%s,%s --why -f json", path[0], path[1]);
-    rows = tool_json(line);
-    assert_string_equal(text_of(json_array_get(rows, 0), "algorithm"), path[0]);
-    assert_true(fabs(number_of(json_array_get(rows, 0), "time_ns") - own_ns) < 1e-3);
-    find(rows, "algorithm", path[1]);
-    json_decref(rows);
-    snprintf(line, sizeof line, "plan 40 " MANY " -b 32 --also=%s", path[0]);
-    tool_t tool = tool_run(line, NULL);
-    snprintf(line, sizeof line,
-             "linear:9 on a ring of 40: Broadcast of 32 B (planned: %s is the fastest at this size)\n", path[0]);
-    assert_int_equal(tool.code, 0);
-    assert_true(strncmp(tool.out, line, strlen(line)) == 0);
-    tool_clear(&tool);
-    snprintf(line, sizeof line, "40 " MANY " -b 16M --also=%s", path[0]);
-    plan_of(line, plan);
-    assert_string_not_equal(plan, "linear:9");
-    snprintf(line, sizeof line, "plan 40 " MANY " -b 16M --also=%s --why -f json", path[0]);
-    rows = tool_json(line);
-    assert_true(json_is_false(json_object_get(find(rows, "algorithm", path[0]), "chosen"))); /* but listed */
-    json_decref(rows);
-    snprintf(line, sizeof line, "plan 40 " MANY " --also=%s --all-sizes -f json", path[0]);
-    rows = tool_json(line);
-    assert_string_equal(text_of(json_array_get(rows, 0), "algorithm"), path[0]);
-    json_decref(rows);
-}
-
-static void test_bad_also(void **state)
-{
-    static const struct {
-        const char *options, *words;
-    } bad[] = {{"9", "is a schedule for allreduce on 5; the plan is for allreduce on 9"},
-               {"5 -c allgather", "is a schedule for allreduce on 5; the plan is for allgather on 5"},
-               {"5 --cut=1:+0 --messages-per-port=2",
-                "cannot run: a message of rank 0 needs the link 1:+0, which is cut"},
-               {"5 --consistent --why", "violates the constraints: consistency"},
-               {"5", "violates the constraints: at most 1 message per port (--messages-per-port"},
-               {"5 --nodes=0-2", "leave out --also"},
-               {"5 -a ring", "--also names candidates of the planner"}};
-    char path[256], line[1024];
-    (void)state;
-    snprintf(path, sizeof path, "%s/direct.json", tool_folder());
-    write_direct(path, false, true);
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        snprintf(line, sizeof line, "plan %s --also=%s", bad[i].options, path);
-        tool_expect_error(line, bad[i].words);
-    }
-    snprintf(line, sizeof line, "plan 5 --messages-per-port=2 --also=%s,%s", path, path);
-    tool_expect_error(line, "is that of another candidate");
-    tool_expect_error("plan 5 --also=nothing.json", "nothing.json");
-    write_direct(path, false, false);
-    snprintf(line, sizeof line, "plan 5 --also=%s", path);
-    tool_expect_error(line, "has messages but no blocks, so that it cannot be proved");
-    write_direct(path, true, true);
-    tool_t tool = tool_run(line, NULL);
-    assert_int_equal(tool.code, 1);
-    assert_non_null(
-        strstr(tool.err, "direct.json violates its claims: after the last step of stream 0, rank 4 lacks "));
-    tool_clear(&tool);
-}
-
-/* Algorithms with more messages per port than the network allows are marked with their number, and never planned. */
-static void test_marks(void **state)
-{
-    static const char *const lines[] = {"simulate 16m -b 32 -a all", "simulate 16m -b 32 -a all --ranking",
-                                        "plan 16m -b 32 --why"};
-    char plan[64];
-    (void)state;
-    for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
-        char line[160];
-        tool_t tool = tool_run(lines[i], NULL);
-        assert_non_null(strstr(tool.out, "line-l^ "));
-        assert_non_null(strstr(tool.out, "^: planned does not consider it: a rank sends or receives more messages per "
-                                         "port in a step than the network's 1 (--messages-per-port): "));
-        assert_non_null(strstr(tool.out, "line-l 2"));
-        tool_clear(&tool);
-        snprintf(line, sizeof line, "%s --messages-per-port=unlimited", lines[i]);
-        tool = tool_run(line, NULL);
-        assert_int_equal(tool.code, 0);
-        assert_null(strchr(tool.out, '^'));
-        tool_clear(&tool);
-    }
-    plan_of("16m -b 32", plan);
-    assert_string_equal(plan, "recdoub-l");
-    plan_of("16m -b 32 --messages-per-port=2", plan);
-    assert_string_equal(plan, "line-l");
-    plan_of("25 -b 32 --messages-per-port=unlimited", plan);
-    assert_string_equal(plan, "linear:16");
 }
 
 static void test_bad_input(void **state)
@@ -556,9 +389,6 @@ int main(void)
         cmocka_unit_test(test_why),
         cmocka_unit_test(test_why_distant_networks),
         cmocka_unit_test(test_direct_all_to_all),
-        cmocka_unit_test(test_also),
-        cmocka_unit_test(test_bad_also),
-        cmocka_unit_test(test_marks),
         cmocka_unit_test(test_bad_input),
         cmocka_unit_test(test_long_schedule),
     };

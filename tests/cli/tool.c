@@ -4,6 +4,7 @@
 #include "tool.h"
 
 #include <errno.h>
+#include <math.h>
 #include <signal.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -169,4 +170,40 @@ json_t *tool_json(const char *line)
         fail_msg("%s: exit code %d, %s\n%s", line, tool.code, tool.err, array ? "no array" : error.text);
     tool_clear(&tool);
     return array;
+}
+
+const char *tool_text(json_t *row, const char *key)
+{
+    const char *text = json_string_value(json_object_get(row, key));
+    return text ? text : "";
+}
+
+double tool_number(json_t *row, const char *key)
+{
+    json_t *value = json_object_get(row, key);
+    return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+json_t *tool_row(json_t *rows, const char *key, const char *text)
+{
+    size_t i;
+    json_t *row;
+    json_array_foreach(rows, i, row) if (strcmp(tool_text(row, key), text) == 0) return row;
+    fail_msg("no row has %s %s", key, text);
+    return NULL;
+}
+
+int tool_plan(const char *options, char name[64])
+{
+    char line[256];
+    int steps;
+    snprintf(line, sizeof line, "plan %s", options);
+    tool_t tool = tool_run(line, NULL);
+    if (tool.code != 0)
+        fail_msg("%s: %s", line, tool.err);
+    snprintf(name, 64, "%.*s", (int)strcspn(tool.out, " "), tool.out);
+    assert_non_null(strstr(tool.out, "(planned: the fastest at this size)\n"));
+    assert_int_equal(sscanf(strchr(tool.out, '\n'), "%d step", &steps), 1);
+    tool_clear(&tool);
+    return steps;
 }

@@ -11,7 +11,6 @@
 #include <trivance/compare.h>
 
 #include "base/number.h"
-#include "cli/shared/excess.h"
 #include "cli/shared/lower_bound.h"
 #include "cli/shared/output.h"
 #include "cli/shared/tool.h"
@@ -192,15 +191,6 @@ static int list_families(const sizes_t *sizes, int capacity, cli_selection_t *fa
     return rc;
 }
 
-/* The title of a family's column, marked if a member has too many messages per port. */
-static const char *family_title(const cli_choice_t *family, cli_excess_t *excess, char title[CLI_MARKED_MAX])
-{
-    for (int i = 0; i < family->members; i++)
-        if (cli_excess_of(excess, trv_algorithm_name(family->member[i])))
-            return cli_excess_mark(excess, family->label, trv_algorithm_name(family->member[i]), title);
-    return family->label;
-}
-
 static int print_text(const sizes_t *sizes, FILE *out)
 {
     cli_column_t column[CLI_COLUMNS_MAX] = {{NULL, "from", true, 0},  {NULL, "below", true, 0},
@@ -208,10 +198,6 @@ static int print_text(const sizes_t *sizes, FILE *out)
                                             {NULL, "time", true, 0},  {NULL, "at", true, 0}};
     int columns = 6;
     const bool limit = sizes->query->limit;
-    char title[CLI_COLUMNS_MAX][CLI_MARKED_MAX];
-    cli_excess_t excess = {.network = cli_network_on(&sizes->query->torus, &sizes->query->network.options),
-                           .collective = sizes->query->collective,
-                           .root = sizes->query->root};
     cli_selection_t families;
     cli_table_t table;
     if (limit)
@@ -220,7 +206,7 @@ static int print_text(const sizes_t *sizes, FILE *out)
     if (rc)
         return rc;
     for (int i = 0; i < families.choices; i++)
-        column[columns++] = (cli_column_t){NULL, family_title(&families.choice[i], &excess, title[i]), true, 0};
+        column[columns++] = (cli_column_t){NULL, families.choice[i].label, true, 0};
     cli_plan_query_header(sizes->query, out);
     cli_table_begin(&table, out, CLI_FORMAT_TABLE, column, columns, out == stdout && cli_stdout_is_terminal());
     for (int r = 0; r < sizes->ranges; r++) {
@@ -246,7 +232,6 @@ static int print_text(const sizes_t *sizes, FILE *out)
     }
     rc = cli_table_end(&table);
     fputs("\nx: time of the algorithm (of a family's fastest member) divided by the time of the plan\n", out);
-    cli_excess_explain(&excess, out);
     if (limit)
         fputs("/ limit: time of the plan divided by the lower bound on the time of any schedule\n", out);
     return rc;

@@ -124,7 +124,7 @@ static void settings(MPI_Comm comm)
         {"", NULL, ""},
         {NULL, "trivance-z", "there is no algorithm 'trivance-z'"},
         {NULL, "", "there is no algorithm"},
-        {NULL, "trivance-l:4", "trivance-l takes no parameters"},
+        {NULL, "trivance-b:4", "trivance-b takes no parameters"},
         {NULL, "hybrid:blue", "not a list of factors"},
         {NULL,
          "hybrid:1111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111111"
