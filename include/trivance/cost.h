@@ -24,7 +24,7 @@ typedef struct trv_hockney {
     double alpha_ns;      /* added at the start of every step */
     double hop_ns;        /* per hop of a step's longest message; 0 in the paper's plain model */
     double message_ns;    /* from the start of a message to its arrival, without its hops and bytes; 0 in that model.
-                             Limits count it once, because a rank begins its next step when a message has left */
+                             Limits count it once: a rank begins its next step when its message has left */
 } trv_hockney_t;
 
 /* The paper's evaluation: 800 Gb/s, alpha 1.5 us; hops are free in the Hockney model. */
@@ -68,7 +68,7 @@ TRV_API int trv_cost_time_ns(const trv_schedule_t *schedule, const trv_hockney_t
 typedef struct trv_limit {
     double startup_ns, sets_ns, links_ns;
     double time_ns;  /* the largest of them */
-    double steps_ns; /* startup_ns as if the rank that is reached last were also the farthest: no bound */
+    double steps_ns; /* no bound: all steps, each with alpha_ns and message_ns, and the hops to the farthest rank */
     /* Not a bound, but a reference for sizes in the middle, at which a schedule pays for steps and for bytes: steps_ns
      * plus the larger one of sets_ns and links_ns. */
     double reference_ns;

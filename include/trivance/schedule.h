@@ -217,8 +217,9 @@ TRV_API trv_exactness_t trv_schedule_exactness(const trv_schedule_t *schedule);
 /* Whether all ranks end with bitwise identical results, also for floating point. Proved by the verifier. */
 TRV_API bool trv_schedule_consistent(const trv_schedule_t *schedule);
 /* The maximum number of messages of one stream that a rank sends or receives in one step, divided by the number of its
- * ports (two per dimension), rounded up. Proved by the verifier. Counts all messages, unless the schedule declares the
- * number; TRV_ERR_MEMORY. */
+ * ports, rounded up. A rank has two ports in every dimension of more than one rank, but one in a line of two; ranks at
+ * the end of a line count as many as the others. Proved by the verifier. The function counts the messages, unless the
+ * schedule declares their number; TRV_ERR_MEMORY. */
 TRV_API int trv_schedule_messages_per_port(const trv_schedule_t *schedule);
 /* Whether the stream is mirrored: messages that go half way round travel in direction - (trv_route_begin). */
 TRV_API bool trv_schedule_mirrored(const trv_schedule_t *schedule, int stream);
@@ -276,7 +277,7 @@ TRV_API void trv_messages_clear(trv_messages_t *messages);
 /* ---- Explicit schedules ----------------------------------------------------------------------------------------- */
 
 /* An explicit schedule stores every message. It starts empty; fill it, then read it like any other. Fields left 0 mean
- * AllReduce, no symmetry, exact, not consistent, one message per port, no mirrored streams, identity positions. */
+ * AllReduce, no symmetry, exact, not consistent, counted messages per port, no mirrored streams, identity positions. */
 typedef struct trv_explicit_options {
     size_t size; /* of this struct, as the caller knows it: begin with {TRV_EXPLICIT_OPTIONS} */
     trv_collective_t collective;

@@ -28,8 +28,8 @@ struct trv_algorithm {
     /* Every message crosses one link, which the algorithm chooses itself: any connected network is supported. During
      * `create`, schedule->network is the network. */
     bool any_network;
-    /* What the first parameter limits in a step, if it is a number of messages: those by each port, or those from each
-     * side of the dimension of the step. Candidates have as many as the network allows. */
+    /* The messages that the first parameter limits, if it is a number of messages in a step: those by each port, or
+     * those from each side of the step's dimension. Candidates have as many as the network allows. */
     enum { TRV_NO_MESSAGES, TRV_MESSAGES_PER_PORT, TRV_MESSAGES_PER_SIDE } messages;
     /* Ranks pass on messages of others. The planner considers the algorithm only on networks that do not forward. */
     bool relays;

@@ -3,9 +3,9 @@
  * direct algorithm: in an AllReduce all ranks gather all vectors, in a single step if linear:N allows these messages.
  *
  * Ranks are distributed over the ports whose routes are shortest, the farthest first, because their messages travel
- * longest. In a step a rank sends at most one message by each port; with linear:8 up to 8, which is
- * faster if alpha exceeds the overhead of a message. A block travels the shortest way only once: an all-to-all of long
- * blocks reaches the limit of the links. Rings with an even number of ranks have a mirrored stream, because the rank on
+ * longest. In a step a rank sends at most one message by each port; with linear:8 up to 8, which is faster if alpha
+ * exceeds the overhead of a message. A block travels the shortest way only once: an all-to-all of long blocks reaches
+ * the limit of the links. Rings with an even number of ranks have a mirrored stream, because the rank on
  * the opposite side can be reached both ways.
  * Streams: 1, or 2.   Steps: about (n-1) / (2D MESSAGES).   Exact: yes.   Symmetry: translation (all-to-all).
  */
@@ -151,7 +151,7 @@ static int linear_create(trv_schedule_t *schedule)
     return rc;
 }
 
-/* An AllReduce of n - 1 vectors per rank, an allgather or a reduce-scatter is worth while only with many messages in a
+/* An AllReduce of n - 1 vectors per rank, an allgather or a reduce-scatter is worthwhile only with many messages in a
  * step. */
 static int linear_supports(const trv_torus_t *torus, trv_collective_t collective)
 {

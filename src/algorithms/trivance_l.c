@@ -45,7 +45,7 @@ const trv_algorithm_t trv_trivance_l = {
     .title = "Trivance, latency-optimal",
     .use = "short vectors, exact operations",
     .source = "Trivance paper, section 4.2; windows: docs/windows.md",
-    .sizes = "any torus or mesh; K > 1: several messages per port",
+    .sizes = "any torus or mesh; K > 1: up to 2K messages in a step",
     .parameters = "[K]",
     .example = "trivance-l:2",
     .field = {{.kind = TRV_FIELD_NUMBER,

@@ -63,7 +63,7 @@ void trv_vote_set_call(int64_t word[TRV_VOTE_WORDS], const trv_vote_call_t *call
 trv_difference_t trv_vote_compare(const int64_t word[TRV_VOTE_WORDS], size_t element_bytes);
 
 typedef struct trv_agreement {
-    trv_exchange_t exchange; /* the first member: the agreement is made by trv_exchange_advance */
+    trv_exchange_t exchange; /* must be first: its pointer is cast */
     int (*broadcast_round)(trv_exchange_t *exchange);
     trv_decision_t *decision; /* the message of rank 0 begins with it */
     trv_vote_call_t call;

@@ -1,8 +1,8 @@
 /*
  * The rounds of the exchanges.
  *
- * A broadcast uses a binomial tree: the parent of a rank is the rank with the lowest set bit cleared. The maximum uses
- * the communication pattern of Trivance: in round k a rank exchanges with the ranks 3^k before and after it, so that
+ * A broadcast uses a binomial tree: the parent of rank r is r without its lowest set bit. The maximum uses the
+ * communication pattern of Trivance: in round k a rank exchanges with the ranks 3^k before and after it, so that
  * after ceil(log3 n) rounds the maximum has reached every rank. The maximum does not change if a contribution is
  * included twice, so any number of ranks is possible.
  */

@@ -8,10 +8,7 @@
 #include "schedule/collective.h"
 #include "torus/rows.h"
 
-enum {
-    INSTANCES_MAX = 16, /* in the pool of a decision, beside the first */
-    ROOTS_MAX = 128     /* per communicator, over all decisions */
-};
+enum { ROOTS_MAX = 128 }; /* per communicator, over all decisions */
 
 bool trv_any_root(const trv_network_t *network, trv_collective_t collective)
 {
@@ -20,11 +17,11 @@ bool trv_any_root(const trv_network_t *network, trv_collective_t collective)
 
 /* ---- Creation and release ---------------------------------------------------------------------------------------- */
 
-void trv_prepared_init(trv_prepared_t *prepared, trv_collective_t collective, int root,
+void trv_prepared_init(trv_prepared_t *prepared, trv_collective_t collective, int root, int instances_max,
                        void (*destroy)(trv_cached_t *object))
 {
     trv_cached_init(&prepared->cached, destroy);
-    trv_pool_init(&prepared->pool, INSTANCES_MAX);
+    trv_pool_init(&prepared->pool, instances_max);
     prepared->collective = collective;
     prepared->root = root;
 }

@@ -34,9 +34,9 @@ typedef struct trv_prepared {
 /* Whether decisions about a collective on a network apply to all roots. */
 bool trv_any_root(const trv_network_t *network, trv_collective_t collective);
 
-/* Initializes an object whose bytes are all 0. The caller holds a reference; `destroy` frees the object after the last
- * one is released, and calls trv_prepared_clear. */
-void trv_prepared_init(trv_prepared_t *prepared, trv_collective_t collective, int root,
+/* Initializes an object whose bytes are all 0, with a pool of at most `instances_max` instances. The caller holds a
+ * reference; `destroy` frees the object after the last one is released, and calls trv_prepared_clear. */
+void trv_prepared_init(trv_prepared_t *prepared, trv_collective_t collective, int root, int instances_max,
                        void (*destroy)(trv_cached_t *object));
 /* Frees instances, program and schedule, by which the object returns to its state after the initialization. */
 void trv_prepared_reset(trv_prepared_t *prepared, void (*instance_destroy)(trv_pooled_t *instance));

@@ -136,17 +136,36 @@ unsigned long trv_record_begin(trv_recorder_t *recorder, const char *collective,
     return number;
 }
 
-void trv_record_end(trv_recorder_t *recorder, unsigned long number, int code)
+/* Locks the recorder and returns the record of call `number`; NULL, unlocked: it is not recorded, or overwritten. */
+static record_t *record_lock(trv_recorder_t *recorder, unsigned long number)
 {
     if (!recorder || !number)
-        return;
+        return NULL;
     pthread_mutex_lock(&recorder->lock);
     record_t *record = &recorder->record[number % TRV_RECORDS];
-    if (record->number == number) {
-        record->ended_ns = trv_now_ns();
-        record->code = code;
-        record->ended = true;
-    }
+    if (record->number == number)
+        return record;
+    pthread_mutex_unlock(&recorder->lock);
+    return NULL;
+}
+
+void trv_record_end(trv_recorder_t *recorder, unsigned long number, int code)
+{
+    record_t *record = record_lock(recorder, number);
+    if (!record)
+        return;
+    record->ended_ns = trv_now_ns();
+    record->code = code;
+    record->ended = true;
+    pthread_mutex_unlock(&recorder->lock);
+}
+
+void trv_record_set_algorithm(trv_recorder_t *recorder, unsigned long number, const char *algorithm)
+{
+    record_t *record = record_lock(recorder, number);
+    if (!record)
+        return;
+    snprintf(record->algorithm, sizeof record->algorithm, "%s", algorithm);
     pthread_mutex_unlock(&recorder->lock);
 }
 

@@ -3,8 +3,8 @@
  *
  * It is enabled by TRIVANCE_RECORDER or TRIVANCE_TIMEOUT; otherwise no recorder exists, and a call costs a test for
  * NULL. A rank that receives SIGUSR1 prints all recorded calls, at its next call or while it waits in a collective of
- * Trivance. A rank whose timeout expires prints the latest few. A signal handler that the program has set
- * before is still called. The recorder does not communicate, so a single rank may enable it.
+ * Trivance. A rank whose timeout expires prints the latest few. A signal handler that the program has set before is
+ * still called. The recorder does not communicate, so a single rank may enable it.
  *
  * Any thread may call these functions, but a recorder must not be in use when it is destroyed.
  */
@@ -43,9 +43,12 @@ unsigned long trv_record_begin(trv_recorder_t *recorder, const char *collective,
 /* Records that call `number` is complete, or has failed (`code` below 0). Does nothing if later calls have overwritten
  * its record. */
 void trv_record_end(trv_recorder_t *recorder, unsigned long number, int code);
+/* Replaces the algorithm of call `number`, in the same way. */
+void trv_record_set_algorithm(trv_recorder_t *recorder, unsigned long number, const char *algorithm);
 
 /* The first function prints the latest calls of a communicator in their order. The second one prints all recorded calls
- * of all communicators if SIGUSR1 was received. */
+ * of all communicators if SIGUSR1 was received; its `log` is called while a lock is held, and must neither create nor
+ * free communicators. */
 void trv_recorder_print(trv_recorder_t *recorder);
 void trv_recorder_print_if_requested(void);
 

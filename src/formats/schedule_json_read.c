@@ -63,7 +63,7 @@ static int read_header(schedule_reader_t *reader, json_t *root)
     for (const char *c = json_string_value(name); c && *c; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f)
             return trv_json_fail(json, root, "name", "\"name\" must have printable characters only");
-    int64_t vector = 1, registers = 1, per_port = 1, units = 0, rank = 0;
+    int64_t vector = 1, registers = 1, per_port = 0, units = 0, rank = 0;
     int words[2] = {0, 0};
     const char *collective[TRV_COLLECTIVES];
     for (int i = 0; i < TRV_COLLECTIVES; i++)

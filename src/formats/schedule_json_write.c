@@ -33,6 +33,9 @@ static int put_header(writer_t *writer, const trv_network_t *network)
 {
     const trv_schedule_t *s = writer->schedule;
     const trv_torus_t *torus = trv_schedule_torus(s);
+    const int per_port = trv_schedule_messages_per_port(s);
+    if (per_port < 0)
+        return per_port;
     json_t *sizes = json_array();
     for (int d = 0; d < torus->dims; d++)
         json_array_append_new(sizes, json_integer(torus->size[d]));
@@ -41,8 +44,7 @@ static int put_header(writer_t *writer, const trv_network_t *network)
                                "name", trv_schedule_name(s), "collective", trv_schedule_shape(s)->name, "units",
                                (json_int_t)trv_schedule_units(s), "registers", trv_schedule_registers(s), "exact",
                                trv_schedule_exactness(s) == TRV_EXACT, "consistent", (int)trv_schedule_consistent(s),
-                               "symmetry", trv_symmetry_word(trv_schedule_symmetry(s)), "messages_per_port",
-                               trv_schedule_messages_per_port(s));
+                               "symmetry", trv_symmetry_word(trv_schedule_symmetry(s)), "messages_per_port", per_port);
     int rc = header ? TRV_OK : trv_fail_memory();
     if (!rc && trv_collective_has_root(trv_schedule_collective(s)) &&
         json_object_set_new(header, "root", json_integer(trv_schedule_root(s))))

@@ -26,19 +26,15 @@ static void comm_set_default_torus(trv_net_comm_t *comm)
         trv_torus_parse(comm->net->torus, &comm->torus);
 }
 
-/* Creates the flight recorder if calls are recorded, or renames it, because the torus is part of the name. */
-static void comm_name(trv_net_comm_t *comm)
+/* The flight recorder's name of the communicator, of which its torus is a part. */
+static void comm_name(const trv_net_comm_t *comm)
 {
-    const trv_net_t *net = comm->net;
     char label[80 + TRV_TORUS_TEXT_MAX], torus[TRV_TORUS_TEXT_MAX];
-    if (!trv_recording || !net->log)
+    if (!comm->recorder)
         return;
     snprintf(label, sizeof label, "comm %u (%d ranks, %s)", comm->context_id, comm->size,
              trv_torus_format(&comm->torus, torus, sizeof torus));
-    if (comm->recorder)
-        trv_recorder_rename(comm->recorder, label);
-    else
-        comm->recorder = trv_recorder_create(comm->rank, label, net->log, net->log_context);
+    trv_recorder_rename(comm->recorder, label);
 }
 
 int trv_comm_create(trv_net_comm_t **created, trv_net_t *net, int rank, int size)
@@ -53,6 +49,7 @@ int trv_comm_create(trv_net_comm_t **created, trv_net_t *net, int rank, int size
     pthread_mutex_init(&comm->lock, NULL);
     trv_pool_init(&comm->exchanges, INT_MAX);
     comm_set_default_torus(comm);
+    comm->recorder = net->log ? trv_recorder_create(rank, "", net->log, net->log_context) : NULL;
     comm_name(comm);
     *created = comm;
     return TRV_OK;

@@ -3,6 +3,7 @@
  * ranks agree on the decision of rank 0 (collective/agreement.h) in exchanges that are part of the first request with
  * this signature. Later requests use the decision, and a plan from the pool.
  */
+#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@ int trv_net_entry_create(trv_net_entry_t **created, trv_net_comm_t *comm, trv_co
     if (!entry)
         return trv_fail_memory();
     const trv_network_t network = trv_comm_network(comm);
-    trv_prepared_init(&entry->base, collective, root, entry_destroy);
+    trv_prepared_init(&entry->base, collective, root, INT_MAX, entry_destroy);
     entry->base.any_root = trv_any_root(&network, collective);
     entry->comm = comm;
     entry->unequal = unequal;
@@ -226,6 +227,9 @@ static int entry_advance_decision(trv_net_entry_t *entry)
     if (entry->base.origin) {
         const int rc = entry_compile(entry);
         entry->decided = true;
+        if (rc < 0) /* other requests of this entry fail, too */
+            snprintf(entry->base.reason, sizeof entry->base.reason, "%s", trv_last_error());
+        entry->code = rc < 0 ? rc : TRV_OK;
         return rc < 0 ? trv_net_break(entry->comm->net, rc) : 1;
     }
     const int rc = trv_exchange_advance(&deciding->agreement.exchange);
@@ -321,17 +325,12 @@ static size_t run_bytes(const trv_instance_t *instance)
                : trv_net_vector_bytes(entry->comm, entry->base.collective, &entry->elements, instance->count);
 }
 
-/* Records the call in the flight recorder. */
+/* Records the call in the flight recorder. Its algorithm is recorded when it starts. */
 static void instance_record(trv_instance_t *instance)
 {
-    trv_net_entry_t *entry = instance->entry;
-    const char *algorithm = "not decided";
-    pthread_mutex_lock(&entry->lock);
-    if (entry->schedule)
-        algorithm = trv_schedule_name(entry->schedule);
-    pthread_mutex_unlock(&entry->lock);
-    instance->call = trv_record_begin(entry->comm->recorder, trv_collective_shape(entry->base.collective)->name,
-                                      run_bytes(instance), algorithm, false);
+    const trv_net_comm_t *comm = instance->entry->comm;
+    instance->call = trv_record_begin(comm->recorder, trv_collective_shape(instance->entry->base.collective)->name,
+                                      run_bytes(instance), comm->size == 1 ? "copy" : "not decided", false);
 }
 
 static int instance_start(trv_instance_t *instance)
@@ -342,6 +341,7 @@ static int instance_start(trv_instance_t *instance)
     if (rc < 0 || instance->only_create)
         return rc;
     instance->started = true;
+    trv_record_set_algorithm(entry->comm->recorder, instance->call, trv_schedule_name(entry->schedule));
     instance->channel.run_bytes = run_bytes(instance);
     rc = trv_channel_register(&instance->channel, 0, instance->input, instance_bytes(instance, shape->before));
     if (rc == TRV_OK)
@@ -370,10 +370,12 @@ static int instance_advance(struct trv_net_request *request)
     int rc;
     if (!instance->started) {
         rc = entry_advance(instance->entry);
+        if (rc < 0)
+            trv_record_end(request->comm->recorder, instance->call, rc);
         if (rc <= 0)
             return rc;
         if (request->comm->size == 1)
-            return instance->only_create ? 1 : instance_copy(instance);
+            return instance->only_create ? 1 : instance_end(instance, instance_copy(instance));
         rc = instance_start(instance);
         if (rc < 0)
             return instance_end(instance, rc);
@@ -391,7 +393,8 @@ static int instance_advance(struct trv_net_request *request)
 static void instance_describe(const struct trv_net_request *request, char *text, size_t size)
 {
     const trv_instance_t *instance = instance_of(request);
-    trv_net_entry_t *entry = instance->entry;
+    trv_prepared_t *origin = instance->entry->base.origin;
+    trv_net_entry_t *entry = origin ? (trv_net_entry_t *)(void *)origin : instance->entry; /* which is decided */
     if (instance->sent) {
         trv_channel_describe(&instance->channel, text, size);
         return;
@@ -454,6 +457,7 @@ void trv_instance_begin_creation(trv_instance_t *instance, size_t count)
     instance->started = instance->sent = false;
     instance->only_create = true;
     instance->count = count;
+    instance->call = 0;
     trv_request_begin(&instance->request);
 }
 

@@ -1,6 +1,7 @@
 /*
  * The messages of an exchange between the ranks of a communicator (collective/group.h), over libfabric. They need no
- * flow control: no rank can be more than one vote ahead of another.
+ * flow control: an exchange completes on no rank before all ranks have begun it, so that a rank has at most one
+ * incomplete exchange per active request.
  */
 #include <stdlib.h>
 

@@ -68,8 +68,8 @@ int trv_candidate_properties(const trv_candidates_t *list, trv_candidate_t *cand
 static int count_per_port(const trv_candidates_t *list, trv_candidate_t *candidate, const trv_schedule_t *schedule)
 {
     const int limit = list->network.messages_per_port;
-    return limit && candidate->per_port == 0 ? trv_schedule_find_per_port(schedule, limit, &candidate->per_port)
-                                             : TRV_OK;
+    return limit > 0 && candidate->per_port == 0 ? trv_schedule_find_per_port(schedule, limit, &candidate->per_port)
+                                                 : TRV_OK;
 }
 
 int trv_candidate_take(const trv_candidates_t *list, trv_candidate_t *candidate, const trv_schedule_t *schedule)
@@ -83,7 +83,7 @@ int trv_candidate_take(const trv_candidates_t *list, trv_candidate_t *candidate,
 int trv_candidate_exceeds(const trv_candidates_t *list, trv_candidate_t *candidate)
 {
     const int limit = list->network.messages_per_port;
-    if (limit && candidate->per_port == 0) {
+    if (limit > 0 && candidate->per_port == 0) {
         trv_schedule_t *schedule;
         int rc = create(list, candidate, &schedule);
         if (rc)
@@ -95,7 +95,7 @@ int trv_candidate_exceeds(const trv_candidates_t *list, trv_candidate_t *candida
         if (rc)
             return rc;
     }
-    return limit && candidate->per_port > limit;
+    return limit > 0 && candidate->per_port > limit;
 }
 
 int trv_candidate_prepare(const trv_candidates_t *list, trv_candidate_t *candidate)

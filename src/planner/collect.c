@@ -118,14 +118,27 @@ static int add_ports(trv_candidates_t *list, const trv_algorithm_t *algorithm, i
     return rc;
 }
 
+/* The maximum number of messages in a step that differs from lower ones: of a rank's ports to all others, or of half
+ * the largest dimension from each side. */
+static int messages_max(const trv_torus_t *torus, const trv_algorithm_t *algorithm)
+{
+    int largest = 1;
+    for (int d = 0; d < torus->dims; d++)
+        largest = torus->size[d] > largest ? torus->size[d] : largest;
+    return algorithm->messages == TRV_MESSAGES_PER_SIDE ? largest / 2 : torus->ranks - 1;
+}
+
 /* Adds an algorithm with several messages in a step, up to as many as the network allows, or until a step can hold all.
  * Of large numbers each is twice the one before it. */
 static int add_messages(trv_candidates_t *list, const trv_algorithm_t *algorithm, int distinct_max)
 {
-    const int allowed = list->network.messages_per_port, all = list->network.torus.ranks - 1;
-    const int ports = algorithm->messages == TRV_MESSAGES_PER_SIDE ? trv_torus_ports(&list->network.torus) : 2;
-    int most = algorithm->messages ? algorithm->field[0].max : 1, rc = TRV_OK;
-    most = allowed > 0 && allowed * ports / 2 < most ? allowed * ports / 2 : most;
+    const trv_torus_t *torus = &list->network.torus;
+    const int all = messages_max(torus, algorithm);
+    int allowed = list->network.messages_per_port, rc = TRV_OK;
+    if (algorithm->messages == TRV_MESSAGES_PER_SIDE)
+        allowed = allowed * trv_torus_ports(torus) / 2; /* all ports of the rank may serve the two sides */
+    int most = algorithm->messages ? algorithm->field[0].max : 1;
+    most = allowed > 0 && allowed < most ? allowed : most;
     most = all < most ? all : most;
     for (int messages = 2; messages <= most && !rc;) {
         char name[TRV_ALGORITHM_NAME_MAX];

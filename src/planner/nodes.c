@@ -142,11 +142,12 @@ static int add_lines(search_t *search)
                                              trv_planner_estimate(search->ring, &list->candidate[i].model,
                                                                   search->vector_bytes)};
     qsort(estimate, (size_t)count, sizeof *estimate, by_estimate);
-    for (int i = 0, added = 0; i < count && added < LINES_MAX; i++)
-        if (trv_candidate_exceeds(list, estimate[i].candidate) <= 0)
+    int exceeds = 0;
+    for (int i = 0, added = 0; i < count && added < LINES_MAX && exceeds >= 0; i++)
+        if ((exceeds = trv_candidate_exceeds(list, estimate[i].candidate)) == 0)
             add_prospect(search, estimate[i].candidate->name, SHAPE_LINE, PRIORITY_STEP * added++ + 1);
     free(estimate);
-    return TRV_OK;
+    return exceeds < 0 ? exceeds : TRV_OK;
 }
 
 static double cutoff_ns(const search_t *search)

@@ -135,8 +135,11 @@ static int add_uniform(search_t *search)
     for (int i = 0; i <= choices && !rc; i++) {
         trv_candidate_t candidate = {.name = ""};
         memcpy(candidate.name, uniform_choice[i].algorithm, sizeof candidate.name);
-        if (count_of_algorithm(search->found, uniform_choice[i].algorithm) == PER_ALGORITHM_MAX ||
-            trv_candidate_exceeds(&planner->list, &candidate) > 0)
+        if (count_of_algorithm(search->found, uniform_choice[i].algorithm) == PER_ALGORITHM_MAX)
+            continue;
+        const int exceeds = trv_candidate_exceeds(&planner->list, &candidate);
+        rc = exceeds < 0 && exceeds != TRV_ERR_UNSUPPORTED ? exceeds : TRV_OK;
+        if (exceeds > 0 || rc)
             continue;
         trv_prospect_t *prospect = find_or_add(search->found, uniform_choice[i].algorithm);
         rc = trv_prospect_sample(planner, search->vector_bytes, prospect);
@@ -214,7 +217,9 @@ static int add_lines(search_t *search)
         trv_candidate_t candidate = {0};
         memcpy(candidate.name, line[i].name, sizeof candidate.name);
         rc = trv_candidate_properties(list, &candidate);
-        const bool fits = !rc && trv_candidate_exceeds(list, &candidate) == 0;
+        const int exceeds = rc ? rc : trv_candidate_exceeds(list, &candidate);
+        const bool fits = exceeds == 0;
+        rc = exceeds < 0 ? exceeds : TRV_OK;
         trv_prospect_t *prospect = fits ? find_or_add(search->found, line[i].name) : NULL;
         if (prospect)
             prospect_update(prospect, MODEL_SLACK * line[i].likely_ns, line[i].likely_ns);

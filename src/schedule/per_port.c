@@ -47,17 +47,17 @@ static int count_step(const trv_schedule_t *schedule, const int *period, int cla
 {
     int rc = TRV_OK;
     memset(load, 0, (size_t)classes * sizeof *load);
-    for (int class = 0; class < classes && !rc; class ++) {
-        const int rank = first_of(schedule, period, class);
+    for (int kind = 0; kind < classes && !rc; kind++) {
+        const int rank = first_of(schedule, period, kind);
         rc = trv_schedule_step(schedule, rank, stream, step, one);
         for (int i = 0; i < one->sends && !rc; i++)
             if (one->send[i].peer >= 0 && one->send[i].peer < schedule->torus.ranks) { /* the verifier rejects others */
-                load[class].sent++;
+                load[kind].sent++;
                 load[class_of(schedule, period, one->send[i].peer)].received++;
             }
     }
-    for (int class = 0; class < classes && !rc; class ++) {
-        const int larger = load[class].sent > load[class].received ? load[class].sent : load[class].received;
+    for (int kind = 0; kind < classes && !rc; kind++) {
+        const int larger = load[kind].sent > load[kind].received ? load[kind].sent : load[kind].received;
         *most = larger > *most ? larger : *most;
     }
     return rc;

@@ -131,8 +131,8 @@ int trv_schedule_copy_properties(trv_schedule_t *schedule, const trv_schedule_t 
 int trv_explicit_create_like(trv_schedule_t **created, const trv_schedule_t *from,
                              const trv_explicit_options_t *options);
 
-/* The symmetry of an explicit schedule with the same messages: in rows that a cut has opened, of which it does not
- * know, no translation maps them onto themselves. */
+/* The symmetry of an explicit copy of the schedule. The copy does not know which rows a cut has opened; if there are
+ * any, it has none. */
 trv_symmetry_t trv_explicit_symmetry(const trv_schedule_t *schedule);
 
 #endif

@@ -38,8 +38,7 @@ TRV_API int trv_torus_route_port(const trv_torus_t *torus, int from, int to);
 /* The rank at the coordinates of `rank` plus `sign` times those of rank `displacement`, around the torus. */
 int trv_torus_displace(const trv_torus_t *torus, int rank, int displacement, int sign);
 
-/* The number of a rank's ports: two in every dimension, or one in a line of two ranks. A rank at the end of a longer
- * line has as many as the others, of which one leads nowhere. */
+/* The number of a rank's ports, as trv_schedule_messages_per_port counts them. */
 int trv_torus_ports(const trv_torus_t *torus);
 
 /* The dimensions with more than one rank, ascending (up to TRV_DIMS_MAX); returns how many there are. Inline, because

@@ -165,7 +165,7 @@ static bool check_messages_per_port(location_t *at)
         for (int side = 0; side < 2; side++) {
             const int messages = side ? step->receives : step->sends;
             if (trv_messages_per_port(v->torus, messages) > v->per_port)
-                return fault(at, -1, "%s %d messages, but the schedule declares at most %d per port, and a rank has %d",
+                return fault(at, -1, "%s %d messages, more than %d for each of its %d ports",
                              side ? "receives" : "sends", messages, v->per_port, trv_torus_ports(v->torus));
         }
     }

@@ -1,5 +1,6 @@
 """The command ``trivance figures``: options, output folder, interruption, summary."""
 import argparse
+import glob
 import math
 import os
 import signal
@@ -79,6 +80,9 @@ def write_all(result: Result, rows: list[dict[str, Any]], folder: str) -> None:
             write.figure_csv(figure, stream)
         with write.output(name + ".svg") as stream:
             draw(figure, stream)
+    earlier = [path("plots.md"), *glob.glob(path("figures", "corrected-*.svg"))]
+    for name in filter(os.path.exists, earlier):  # of a run with other figures, to which the report does not link
+        os.remove(name)
     if result.corrected:
         with write.output(path("figures", f"corrected-{result.corrected.spec.number:02d}.svg")) as stream:
             draw(result.corrected, stream)
@@ -111,10 +115,11 @@ def _run(options: argparse.Namespace, kept: Kept) -> None:
     result = Result(specs, options.quick, (("delivery", options.delivery), ("model", options.model)),
                     command=command_text(options))
     add_published(result, kept, options.workers)
-    counted = ThreadPoolExecutor(1).submit(tables, QUICK_TABLES_RANKS_MAX if options.quick else math.inf)
-    run("figures", result, kept, options.workers)
-    variants(result, kept, options.workers)
-    effects.run(result, kept, options.workers)
+    with ThreadPoolExecutor(1) as executor:
+        counted = executor.submit(tables, QUICK_TABLES_RANKS_MAX if options.quick else math.inf)
+        run("figures", result, kept, options.workers)
+        variants(result, kept, options.workers)
+    effects.run(result, kept, options.workers)  # forks, when no thread runs
     write_all(result, counted.result(), options.output)
     print_summary(result, options.output, time.monotonic() - begun)
 

@@ -82,7 +82,7 @@ def schedule(algorithm: str, torus: str) -> dict[str, Any]:
     units = 1 if latency else ranks
     return {"format": "trivance-schedule-1", "torus": dims, "name": f"published {algorithm}", "units": units, "registers": 3,
             "collective": "allreduce" if latency else "reduce-scatter", "vector_bytes": 4 * units * len(parts),
-            "messages_per_port": 2, "streams": [_file_steps(algorithm, steps, ranks) for steps in parts]}
+            "streams": [_file_steps(algorithm, steps, ranks) for steps in parts]}
 
 
 def main(arguments: list[str]) -> int:

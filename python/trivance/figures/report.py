@@ -87,7 +87,8 @@ def _claims(result: Result, findings: Findings) -> dict[str, str]:
     reasons = "".join(f"- **{claim.text}** ({judged.verdict}). {why}\n" for claim, judged in findings
                       if judged.verdict not in (rules.BOTH, rules.NOT_MEASURED) and (why := rules.reason(result, claim, judged)))
     verdicts = Counter(judged.verdict for _, judged in findings)
-    count = f"{len(findings)} claims: " + ", ".join(f"{verdicts[name]} by {name}" for name in rules.VERDICTS)
+    by = {rules.PUBLISHED: "the published rules", rules.TEXT: "the text"}
+    count = f"{len(findings)} claims: " + ", ".join(f"{verdicts[name]} by {by.get(name, name)}" for name in rules.VERDICTS)
     return {"claims": text, "reasons": reasons,
             "count": count + (f", {len(others)} were not measured in this run" if others else "")}
 

@@ -38,8 +38,9 @@ def _whole(value: Any, what: str) -> int:
     return to_int(int(value) if isinstance(value, str) and value.isdecimal() else value, what, 0, (1 << 31) - 1)
 
 
-def _unlimited(value: Any, what: str) -> int:
-    return 0 if value == "unlimited" else _whole(value, what)
+def _whole_or(word: str) -> Callable[[Any, str], int]:
+    """A whole number, or the word for 0."""
+    return lambda value, what: 0 if value == word else _whole(value, what)
 
 
 _KINDS = {L.TIME: Kind("_ns", "ns", to_ns), L.RATE: Kind("_bps", "b/s", to_bps), L.BYTES: Kind("", "", _count),
@@ -51,7 +52,7 @@ NETWORK = ("network", *_ROWS)
 AXES: dict[str, Optional[Kind]] = {
     "torus": None, "algorithm": None, "bytes": Kind("", "", to_bytes), "collective": None, "root": _KINDS[L.WHOLE],
     "network": None,
-    **{name: Kind("", "", _unlimited) if row.kind == L.WHOLE and row.words else _KINDS.get(row.kind)
+    **{name: Kind("", "", _whole_or(row.words.decode())) if row.kind == L.WHOLE and row.words else _KINDS.get(row.kind)
        for name, row in _ROWS.items()}}
 
 #: Rows always state the network's basic parameters, so that results can be compared without the command.

@@ -118,7 +118,7 @@ static int direct_blocks(const trv_schedule_t *schedule, int rank, trv_step_t *o
     return TRV_OK;
 }
 
-/* The registers of all vectors in the order of the ranks: rank - x receives that of `rank` in register x. */
+/* Adds the vectors of all ranks in the order of the ranks; register x of `rank` has the vector of rank - x. */
 static int direct_sum(const trv_schedule_t *schedule, int rank, trv_step_t *out)
 {
     const int ranks = schedule->torus.ranks;

@@ -110,7 +110,8 @@ static int tree_create(tree_t *tree, const trv_tree_edge_t *edge, const tables_t
 }
 
 /* The messages per port of a tree: those between a rank and its children in a step. With several chunks every edge may
- * be in use in one step; in an AllReduce a rank then also exchanges messages with its parent. */
+ * be in use in one step; in an AllReduce a rank then also exchanges messages with its parent. Counted from the tree,
+ * because reading all steps of a pipelined schedule takes too long. */
 static int messages_per_port(const trv_schedule_t *schedule, const tree_t *tree)
 {
     const tables_t *tables = schedule->tables;

@@ -405,12 +405,12 @@ trv_window_steps_t *trv_window_steps_overlap(int size, int reach)
 {
     (void)reach;
     trv_window_steps_t *windows = windows_allocate(size, 3);
-    for (int t = 0, distance = 1, reach = 0; windows && t < windows->steps; t++, reach += distance, distance *= 3) {
+    for (int t = 0, distance = 1, covered = 0; windows && t < windows->steps; t++, covered += distance, distance *= 3) {
         trv_window_step_t *step = &windows->step[t];
         if (t == windows->steps - 1)
             distance = (size - distance + 1) / 2;
-        step->lo = -reach;
-        step->hi = reach;
+        step->lo = -covered;
+        step->hi = covered;
         step->combine = malloc(sizeof *step->combine);
         if (!step->combine) {
             trv_fail_memory();
@@ -421,8 +421,8 @@ trv_window_steps_t *trv_window_steps_overlap(int size, int reach)
         for (int m = 0; m < step->messages; m++)
             step->message[m] = (trv_window_message_t){.peer = m ? distance : -distance,
                                                       .sign = m ? -1 : 1,
-                                                      .lo = -reach,
-                                                      .hi = reach,
+                                                      .lo = -covered,
+                                                      .hi = covered,
                                                       .vectors = 1,
                                                       .receive = {m + 1}};
         step->combine[step->combines++] = size == 2 ? (trv_window_combine_t){0, 2, {1, 0}}

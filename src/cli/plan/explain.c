@@ -40,8 +40,9 @@ static void row_add(cli_explanation_t *analysis, const trv_planner_choice_t *cho
         if (strcmp(analysis->row[i].choice.algorithm, choice->algorithm) == 0)
             return;
     const bool excess = cli_excess_of(&analysis->excess, choice->algorithm) > 0;
+    const int first = excess ? 1 : 0; /* the plan remains the first row */
     int at = analysis->rows++;
-    for (; at > excess && analysis->row[at - 1].choice.time_ns > choice->time_ns; at--) /* the plan remains the first */
+    for (; at > first && analysis->row[at - 1].choice.time_ns > choice->time_ns; at--)
         analysis->row[at] = analysis->row[at - 1];
     analysis->row[at] = (cli_explained_t){.choice = *choice, .excess = excess};
 }

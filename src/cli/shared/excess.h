@@ -5,29 +5,35 @@
 #ifndef TRIVANCE_CLI_SHARED_EXCESS_H
 #define TRIVANCE_CLI_SHARED_EXCESS_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include <trivance/network.h>
 
-#define CLI_EXCESS_MARK '^'
+#define CLI_EXCESS_MARK "^"
 #define CLI_MARKED_MAX  (TRV_FULL_NAME_MAX + 1)
 
-/* The marked algorithms of a table. */
+/* The algorithms of a table. The first three members are set by its caller, the others are 0. */
 typedef struct cli_excess {
     trv_network_t network;
     trv_collective_t collective;
     int root;
-    char list[1024]; /* "star 2, bruck-b 2" */
+    int algorithms; /* whose messages are counted */
+    struct {
+        char name[TRV_FULL_NAME_MAX];
+        int messages; /* per port, if they are too many, otherwise 0 */
+        bool marked;
+    } algorithm[128]; /* those of longer tables are counted, but not explained */
 } cli_excess_t;
 
 /* The messages per port of an algorithm if the network allows fewer, otherwise 0; also if it does not support it. */
-int cli_excess_of(const cli_excess_t *excess, const char *algorithm);
+int cli_excess_of(cli_excess_t *excess, const char *algorithm);
 
-/* The label of an algorithm, with the mark if it has too many messages, which are then listed. Returns `marked`. */
+/* The label of an algorithm, with the mark if it has too many messages. Returns `marked`. */
 const char *cli_excess_mark(cli_excess_t *excess, const char *label, const char *algorithm,
                             char marked[CLI_MARKED_MAX]);
 
-/* Prints the sentence that explains the marks, if there are any. */
+/* Prints the sentence that explains the marks, if there are any, with the number of each marked algorithm. */
 void cli_excess_explain(const cli_excess_t *excess, FILE *out);
 
 #endif

@@ -10,6 +10,8 @@
 #include "base/error.h"
 #include "schedule/collective.h"
 
+enum { INSTANCES_MAX = 16 }; /* in the pool of a decision, beside the first */
+
 #define FOUND_COUNT_MAX ((MPI_Count)1 << 32) /* the size in bytes of 2^32 elements does not overflow */
 
 typedef struct instance {
@@ -120,7 +122,7 @@ trv_mpi_decision_t *trv_mpi_decision_create(const trv_mpi_arguments_t *arguments
         trv_fail_memory();
         return NULL;
     }
-    trv_prepared_init(&decision->base, arguments->collective, root, decision_destroy);
+    trv_prepared_init(&decision->base, arguments->collective, root, INSTANCES_MAX, decision_destroy);
     decision->signature = *arguments;
     decision->signature.blocks = NULL;
     decision->signature.root = root;
