@@ -104,7 +104,7 @@ static void expect_verdict(const trv_schedule_t *schedule, const trv_network_t *
     assert_int_equal(trv_explicit_copy(&copy, schedule), TRV_OK);
     copy->messages_per_port = messages;
     assert_int_equal(trv_verify_on(copy, network, TRV_VERIFY_AUTO, &verdict, NULL, NULL), TRV_OK);
-    const bool declares = strstr(verdict.fault, "but the schedule declares at most") != NULL;
+    const bool declares = strstr(verdict.fault, " for each of its ") != NULL;
     if (!strstr(verdict.fault, "which is cut") && (declares != (messages < count) || (!declares && !verdict.valid)))
         fail_msg("%s: %d messages, %d declared: %s", text, count, messages, verdict.fault);
     trv_schedule_destroy(copy);

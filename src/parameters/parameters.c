@@ -119,7 +119,7 @@ static const trv_parameter_t table[] = {
            "every message must cross exactly one link", ")"),
      .summary = ", no forwarding"},
     {.name = "messages-per-port", .kind = TRV_KIND_WHOLE, MEMBER(messages_per_port), .affects = LINKS, .value = "N",
-     .words = "unlimited", .high = 1 << 20, .usual = "1",
+     .words = "unlimited", .low = 1, .high = 1 << 20, .usual = "1",
      .sentence = "maximum number of messages of a stream that a rank sends, or receives, per port in a step, for "
                  "plans and limits; unlimited: any number (default 1)",
      .summary = ", messages per port %s"},

@@ -129,7 +129,9 @@ static int parse_value(const trv_parameter_t *parameter, const char *text, value
         snprintf(what, sizeof what, "the %s", parameter->name);
         rc = trv_parse_int(text, what, (int)parameter->low, (int)parameter->high, &number);
         value->number = number;
-        return rc ? trv_fail(rc, "%s; for example %s", trv_last_error(), parameter->usual) : TRV_OK;
+        return rc ? trv_fail(rc, "%s%s%s; for example %s", trv_last_error(), parameter->words ? " or " : "",
+                             parameter->words ? parameter->words : "", parameter->usual)
+                  : TRV_OK;
     case TRV_KIND_LIST:
         return trv_fail(TRV_ERR_ARGUMENT, "%s lists ranks or links of one torus; it is no part of a profile",
                         parameter->name);

@@ -34,7 +34,6 @@ typedef struct trv_candidates {
     trv_collective_t collective;
     int root;
     bool has_message_overheads; /* messages or parts have overheads */
-    bool has_own_rates;         /* reductions take time, or messages are injected at a lower rate than that of links */
     int count;
     int64_t capacity;
     trv_candidate_t *candidate;

@@ -47,11 +47,9 @@ static int add_measured(trv_candidates_t *list, const char *name)
     return add_named(list, name, distinct_max);
 }
 
-/* Trees over links are for networks whose ranks differ, and where their many streams help, because each has a rate of
- * its own; elsewhere Bucket reaches the limit with fewer messages. */
 static int add_single(trv_candidates_t *list, const trv_algorithm_t *algorithm)
 {
-    if ((algorithm->any_network && trv_network_is_uniform(&list->network) && !list->has_own_rates) || algorithm->relays)
+    if (algorithm->relays)
         return TRV_OK;
     int rc = trv_algorithm_supports(algorithm, &list->network.torus, list->collective);
     if (rc == TRV_ERR_UNSUPPORTED) /* the only error that excludes an algorithm; others are returned */

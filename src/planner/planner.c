@@ -104,7 +104,6 @@ int trv_planner_create(trv_planner_t **created, const trv_torus_t *torus, trv_co
     planner->hops_max = trv_timing_hops_max(torus, network);
     planner->list.collective = collective;
     planner->list.root = root;
-    planner->list.has_own_rates = network->gamma_ns > 0 || network->injection_bps > 0;
     planner->list.has_message_overheads = network->message_overhead_ns > 0 || network->part_overhead_ns > 0;
     rc = keep_links(planner, torus);
     planner->trees = trv_collective_has_root(collective) || network->no_forwarding ||

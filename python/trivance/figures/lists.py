@@ -86,15 +86,24 @@ def schedule(algorithm: str, torus: str) -> dict[str, Any]:
 
 
 def main(arguments: list[str]) -> int:
-    if len(arguments) != 2 or arguments[0] not in ALGORITHMS.values() or arguments[0] == "Bucket":
-        names = [name for name in ALGORITHMS.values() if name != "Bucket"]
-        sys.stderr.write(f"usage: python3 -m trivance.figures.lists ALGORITHM TORUS, for example TrivanceB 16; ALGORITHM is "
-                         f"one of {', '.join(names)}\n")
+    names = [name for name in ALGORITHMS.values() if name != "Bucket"]
+    usage = (f"usage: python3 -m trivance.figures.lists ALGORITHM TORUS, for example TrivanceB 16; ALGORITHM is one of "
+             f"{', '.join(names)}\n")
+    if arguments in (["-h"], ["--help"]):
+        sys.stdout.write(usage)
+        return 0
+    if len(arguments) != 2 or arguments[0] not in names:
+        sys.stderr.write(usage)
         return 2
     try:
-        ranks = trivance.Torus(arguments[1]).size
+        torus = trivance.Torus(arguments[1])
+        if torus.lines or min(torus.dims) < 2:
+            raise trivance.ArgumentError(f"the published lists are for tori whose sides are 2 or more, such as 16 or 8x8, not "
+                                         f"{torus}")
+        ranks = torus.size
         json.dump(schedule(*arguments), sys.stdout)
-    except trivance.TrivanceError as error:
+        sys.stdout.flush()
+    except (trivance.TrivanceError, OSError) as error:
         sys.stderr.write(f"lists: {error}\n")
         return 2
     counts = " and ".join(str(count) for count in complete(*arguments))

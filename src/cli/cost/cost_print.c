@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "cli/shared/excess.h"
 #include "formats/names.h"
 #include "base/text/parse.h"
 #include "cli/shared/tool.h"
@@ -85,7 +86,11 @@ static void print_times(const cli_cost_options_t *options, const cli_cost_result
     cli_column_t column[CLI_COST_SIZES_MAX + 1] = {{NULL, "time in us", false, 0}};
     char title[CLI_COST_SIZES_MAX][TRV_BYTES_TEXT_MAX + 2];
     bool families = false, any_covers = false;
-    char label[TRV_ALGORITHM_NAME_MAX + 2];
+    char label[TRV_ALGORITHM_NAME_MAX + 2], marked[CLI_MARKED_MAX];
+    cli_excess_t excess = {.network = cli_network_on(trv_schedule_torus(result->entry[0].schedule),
+                                                     &options->links.options),
+                           .collective = trv_schedule_collective(result->entry[0].schedule),
+                           .root = trv_schedule_root(result->entry[0].schedule)};
     cli_table_t table;
     /* Two characters remain free behind every number, for the marks. */
     for (int i = 0; i < options->sizes; i++) {
@@ -99,7 +104,10 @@ static void print_times(const cli_cost_options_t *options, const cli_cost_result
         bool family = line->choice && line->choice->members > 1;
         families |= family;
         any_covers |= covers(&result->entry[line->entry[0]]);
-        cli_cell_text(&table, cli_covers_label(line->label, covers(&result->entry[line->entry[0]]), label));
+        const char *shown = cli_covers_label(line->label, covers(&result->entry[line->entry[0]]), label);
+        if (!line->choice || !line->choice->planned)
+            shown = cli_excess_mark(&excess, shown, trv_schedule_name(result->entry[line->entry[0]].schedule), marked);
+        cli_cell_text(&table, shown);
         for (int i = 0; i < options->sizes; i++) {
             char cell[64];
             const cli_cost_entry_t *e = &result->entry[line->entry[i]];
@@ -113,6 +121,7 @@ static void print_times(const cli_cost_options_t *options, const cli_cost_result
     cli_table_end(&table);
     printf("by the Hockney model; * fastest%s\n", families ? "; " CLI_MEMBER_LETTERS : "");
     print_plans(options, result);
+    cli_excess_explain(&excess, stdout);
     if (any_covers)
         puts(CLI_COVERS_REMARK);
 }
@@ -127,7 +136,7 @@ static int find_limit(const cli_cost_options_t *options, const trv_schedule_t *s
 
 static void print_limits(const cli_cost_options_t *options, const cli_cost_result_t *result)
 {
-    puts("\nA lower bound on the time of any schedule, and the ratio of the fastest time to it");
+    puts("\nA lower bound on " CLI_LIMITED ", and the ratio of the fastest time to it");
     for (int size = 0; size < options->sizes; size++) {
         char bytes[TRV_BYTES_TEXT_MAX];
         trv_limit_t limit;

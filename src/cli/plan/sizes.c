@@ -233,7 +233,7 @@ static int print_text(const sizes_t *sizes, FILE *out)
     rc = cli_table_end(&table);
     fputs("\nx: time of the algorithm (of a family's fastest member) divided by the time of the plan\n", out);
     if (limit)
-        fputs("/ limit: time of the plan divided by the lower bound on the time of any schedule\n", out);
+        fputs("/ limit: time of the plan divided by the lower bound on " CLI_LIMITED "\n", out);
     return rc;
 }
 

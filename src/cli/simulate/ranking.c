@@ -119,7 +119,7 @@ int cli_simulate_ranking(const cli_group_t *group)
     if (!rc)
         rc = ranking_print(group, ranking, &excess);
     if (!rc)
-        puts("ratio: to the lower bound on the time of any schedule");
+        puts("ratio: to the lower bound on " CLI_LIMITED);
     cli_excess_explain(&excess, stdout);
     for (int size = 0; size < group->sizes; size++)
         free(ranking[size].position);

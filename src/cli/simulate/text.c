@@ -216,7 +216,7 @@ static int print_costs(const cli_simulate_t *job, const cli_group_t *group)
 /* Prints the lower bound for each size, and the ratio of the fastest time to it. */
 static int print_limits(const cli_group_t *group)
 {
-    puts("\nA lower bound on the time of any schedule, and the ratio of the fastest time to it");
+    puts("\nA lower bound on " CLI_LIMITED ", and the ratio of the fastest time to it");
     for (int size = 0; size < group->sizes; size++) {
         const cli_point_t *point = point_at(group, 0, size);
         char bytes[TRV_BYTES_TEXT_MAX];
