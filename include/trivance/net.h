@@ -77,7 +77,8 @@ typedef struct trv_net_options {
     const char *algorithm;  /* a name or a family of `trivance list`; NULL: TRIVANCE_ALGORITHM, else the planner's
                               choice */
     double start_timeout_s; /* until all ranks are connected; 0: TRIVANCE_START_TIMEOUT, else 30 */
-    double timeout_s;       /* of any operation, from its start; 0: TRIVANCE_TIMEOUT, else unlimited */
+    double timeout_s;       /* of any operation that a thread waits for or tests, from its start; 0: TRIVANCE_TIMEOUT,
+                               else unlimited. It enables the flight recorder, which handles SIGUSR1, too */
     bool listen_everywhere; /* rank 0 listens on all addresses of its host instead of `address` */
     /* Alternative bootstrap by the broadcast of a launcher or framework: `bootstrap_broadcast` broadcasts the `bytes`
      * bytes at `data` from rank 0 to all ranks (MPI_Bcast, or set and get of a key-value store). It is called once,
@@ -121,8 +122,8 @@ TRV_API int trv_net_split(trv_net_comm_t *comm, int color, int key, trv_net_comm
 /* Not collective. Free the communicator's plans first; no operation may be pending. The world is not freed. */
 TRV_API void trv_net_comm_free(trv_net_comm_t **comm);
 /* Sets the torus that the communicator's ranks form, numbered row-major with the last dimension fastest, and the
- * algorithm of later collectives. Collective, with the same values on all ranks. NULL leaves either unchanged; ""
- * selects a ring, or the planner's choice. */
+ * algorithm of later collectives. Collective, with the same values on all ranks, of which the torus is not compared.
+ * NULL leaves either unchanged; "" selects a ring, or the planner's choice. */
 TRV_API int trv_net_comm_set(trv_net_comm_t *comm, const char *torus, const char *algorithm);
 
 /* ---- Collectives ------------------------------------------------------------------------------------------------- */
@@ -209,7 +210,8 @@ TRV_API int trv_net_receive(trv_net_comm_t *comm, void *data, size_t bytes, int 
 /* ---- Non-blocking ------------------------------------------------------------------------------------------------ */
 
 /* The same operations without waiting. The library owns the buffers until the request is complete. If a start fails,
- * *request is TRV_NET_REQUEST_NULL. Any number of requests may be pending. */
+ * *request is TRV_NET_REQUEST_NULL. Any number of requests may be pending; the start of a collective waits for the one
+ * that was started 8192 calls before on the same communicator. */
 TRV_API int trv_net_allreduce_start(trv_net_comm_t *comm, const void *input, void *output, size_t count,
                                     trv_type_t type, trv_op_t op, trv_net_request_t *request);
 TRV_API int trv_net_reduce_scatter_start(trv_net_comm_t *comm, const void *input, void *output, size_t count,

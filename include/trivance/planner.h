@@ -82,7 +82,8 @@ TRV_API void trv_planner_destroy(trv_planner_t *planner);
  * is not verified (trivance/verify.h), and may be destroyed after the call. TRV_ERR_ARGUMENT if it is for another
  * torus, collective or root, or if the name is too long or that of an algorithm or another candidate;
  * TRV_ERR_UNSUPPORTED, with the reason, if it violates the constraints, has more messages per port than the network
- * allows, or sends over a cut link; TRV_ERR_INVALID if a rank waits for a message that no rank sends; TRV_ERR_MEMORY. */
+ * allows, or sends over a cut link; TRV_ERR_INVALID if a rank waits for a message that no rank sends;
+ * TRV_ERR_MEMORY. */
 TRV_API int trv_planner_add(trv_planner_t *planner, const trv_schedule_t *schedule, const char *name);
 
 /* Finds the fastest schedules, best first. Writes at most `capacity` choices and returns their number, or an error. */

@@ -49,9 +49,8 @@ static int choice_make(const trv_net_entry_t *entry, const trv_network_t *networ
 
 void trv_net_choose(const trv_net_entry_t *entry, trv_decision_t *decision)
 {
-    const trv_network_t network = trv_comm_network(entry->comm);
     trv_choice_t choice = {.on_nodes = false};
     trv_size_class_bounds(entry->bytes, &choice.bytes_min, &choice.bytes_max);
-    const int rc = choice_make(entry, &network, &choice);
-    trv_decision_make(decision, rc, &choice, &network, entry->base.collective, root_of(entry));
+    const int rc = choice_make(entry, &entry->network, &choice);
+    trv_decision_make(decision, rc, &choice, &entry->network, entry->base.collective, root_of(entry));
 }

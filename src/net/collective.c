@@ -128,12 +128,16 @@ static int collective_start(trv_net_comm_t *comm, const call_t *call, trv_instan
     if (rc < 0)
         return rc;
     pthread_mutex_lock(&comm->lock);
-    rc = instance_take(comm, call, &size, started);
-    const uint64_t inner = trv_collective_tag(false, atomic_fetch_add(&comm->calls, 1));
+    rc = trv_comm_await_sequence(comm);
+    if (rc == TRV_OK)
+        rc = instance_take(comm, call, &size, started);
+    const unsigned number = atomic_fetch_add(&comm->calls, 1);
+    if (rc == TRV_OK)
+        trv_request_hold(&(*started)->request, number);
     pthread_mutex_unlock(&comm->lock);
     if (rc < 0)
         return trv_net_break(comm->net, rc); /* the other ranks may already wait for this one */
-    trv_instance_begin(*started, inner, call->input, call->output, call->count);
+    trv_instance_begin(*started, trv_collective_tag(false, number), call->input, call->output, call->count);
     return TRV_OK;
 }
 

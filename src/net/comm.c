@@ -26,14 +26,18 @@ static void comm_set_default_torus(trv_net_comm_t *comm)
         trv_torus_parse(comm->net->torus, &comm->torus);
 }
 
-/* The flight recorder's name of the communicator, of which its torus is a part. */
+/* The flight recorder's name of the communicator, "comm 2.1 (3 ranks, 3)": the rank in the job of its first member, and
+ * the context id that this member has assigned, which are the same on all ranks. */
 static void comm_name(const trv_net_comm_t *comm)
 {
-    char label[80 + TRV_TORUS_TEXT_MAX], torus[TRV_TORUS_TEXT_MAX];
+    char label[128 + TRV_TORUS_TEXT_MAX], torus[TRV_TORUS_TEXT_MAX], job[40] = "";
     if (!comm->recorder)
         return;
-    snprintf(label, sizeof label, "comm %u (%d ranks, %s)", comm->context_id, comm->size,
-             trv_torus_format(&comm->torus, torus, sizeof torus));
+    if (comm->member)
+        snprintf(job, sizeof job, ", rank %d of the job", trv_member(comm, comm->rank));
+    snprintf(label, sizeof label, "comm %d.%u (%d ranks, %s%s)", trv_member(comm, 0),
+             comm->context_ids ? comm->context_ids[0] : comm->context_id, comm->size,
+             trv_torus_format(&comm->torus, torus, sizeof torus), job);
     trv_recorder_rename(comm->recorder, label);
 }
 

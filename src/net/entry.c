@@ -33,9 +33,9 @@ int trv_net_entry_create(trv_net_entry_t **created, trv_net_comm_t *comm, trv_co
     trv_net_entry_t *entry = calloc(1, sizeof *entry);
     if (!entry)
         return trv_fail_memory();
-    const trv_network_t network = trv_comm_network(comm);
+    entry->network = trv_comm_network(comm);
     trv_prepared_init(&entry->base, collective, root, INT_MAX, entry_destroy);
-    entry->base.any_root = trv_any_root(&network, collective);
+    entry->base.any_root = trv_any_root(&entry->network, collective);
     entry->comm = comm;
     entry->unequal = unequal;
     entry->elements = *elements;
@@ -53,6 +53,7 @@ static trv_prepared_t *entry_create_at_root(void *context, trv_prepared_t *prepa
     if (trv_net_entry_create(&entry, origin->comm, prepared->collective, root, origin->unequal, &origin->elements,
                              origin->bytes, origin->requested) < 0)
         return NULL;
+    entry->network = origin->network;
     entry->count = origin->count;
     trv_prepared_set_origin(&entry->base, prepared);
     return &entry->base;
@@ -125,7 +126,7 @@ static void decision_log(const trv_net_entry_t *entry, const trv_decision_messag
         return;
     call_describe(broadcast, call);
     snprintf(line, sizeof line, "%d ranks, %s: %s, about %s: %s (%s)", entry->comm->size,
-             trv_torus_format(&entry->comm->torus, torus, sizeof torus), call, trv_format_bytes(entry->bytes, bytes),
+             trv_torus_format(&entry->network.torus, torus, sizeof torus), call, trv_format_bytes(entry->bytes, bytes),
              decision->algorithm, decision->reason);
     net->log(net->log_context, line);
 }
@@ -140,9 +141,9 @@ static void deciding_free(deciding_t *deciding)
 /* Creates the schedule of the decision, or takes the user's, and compiles it. */
 static int entry_compile(trv_net_entry_t *entry)
 {
-    const trv_network_t network = trv_comm_network(entry->comm);
     const trv_plan_options_t options = {TRV_PLAN_OPTIONS, .scratch_allocate = trv_channel_scratch};
-    const int rc = entry->schedule ? TRV_OK : trv_prepared_create_schedule(&entry->base, &network, entry->base.root);
+    const int rc = entry->schedule ? TRV_OK
+                                   : trv_prepared_create_schedule(&entry->base, &entry->network, entry->base.root);
     entry->schedule = entry->schedule ? entry->schedule : entry->base.schedule;
     return rc < 0 ? rc
                   : trv_prepared_compile(&entry->base, entry->schedule, entry->comm->rank, entry->count,

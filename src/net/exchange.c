@@ -168,12 +168,16 @@ static int exchange_begin(exchange_t *exchange, const call_t *call)
     trv_net_comm_t *comm = exchange->channel.comm;
     exchange->request.what = trv_collective_shape(call->collective)->title;
     exchange->sent = false;
-    exchange->channel.inner = trv_collective_tag(false, atomic_load(&comm->calls));
-    int rc = register_buffers(exchange, call);
+    const unsigned number = atomic_load(&comm->calls);
+    exchange->channel.inner = trv_collective_tag(false, number);
+    int rc = trv_comm_await_sequence(comm);
+    if (rc == TRV_OK)
+        rc = register_buffers(exchange, call);
     if (rc == TRV_OK)
         rc = direct_start(exchange, call);
     if (rc == TRV_OK) {
         atomic_fetch_add(&comm->calls, 1);
+        trv_request_hold(&exchange->request, number);
         return rc;
     }
     trv_channel_unregister(&exchange->channel, 0);

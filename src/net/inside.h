@@ -100,12 +100,13 @@ struct trv_net_comm {
     uint32_t context_id;   /* that this rank has assigned */
     trv_torus_t torus;     /* of the ranks */
     char algorithm[TRV_ALGORITHM_NAME_MAX];
-    atomic_uint calls, plans;   /* sequence numbers */
-    pthread_mutex_t lock;       /* protects the torus and the members below: */
-    trv_cache_t entries, roots; /* entries, and those that are prepared for further roots */
-    trv_pool_t exchanges;       /* direct exchanges that no request uses */
-    trv_recorder_t *recorder;   /* NULL: calls are not recorded */
-    unsigned toruses;           /* number of times that the torus was set */
+    atomic_uint calls, plans;                  /* sequence numbers */
+    pthread_mutex_t lock;                      /* protects the torus and the members below: */
+    trv_cache_t entries, roots;                /* entries, and those that are prepared for further roots */
+    trv_pool_t exchanges;                      /* direct exchanges that no request uses */
+    _Atomic uint64_t held[TRV_SEQUENCES / 64]; /* a bit for each sequence number that an active request holds */
+    trv_recorder_t *recorder;                  /* NULL: calls are not recorded */
+    unsigned toruses;                          /* number of times that the torus was set */
     trv_net_comm_t *next;
 };
 
@@ -159,6 +160,7 @@ struct trv_net_request {
     const char *what; /* name of the operation, such as "AllReduce" */
     double started_ns;
     pthread_mutex_t lock; /* held while the request is advanced */
+    int sequence;         /* that it holds until it has ended; -1: none */
     bool ended;
     int code;
     char reason[TRV_REASON_MAX];
@@ -167,6 +169,11 @@ struct trv_net_request {
 
 void trv_request_init(struct trv_net_request *request, trv_net_comm_t *comm, const char *what,
                       int (*advance)(struct trv_net_request *), void (*done)(struct trv_net_request *));
+/* Called before trv_request_begin: the request has this number of the communicator's calls. Messages of later calls
+ * have the same tags every TRV_SEQUENCES calls, so trv_comm_await_sequence waits until the next two numbers are free.
+ * The caller holds comm->lock. TRV_OK, or an error that breaks the net. */
+void trv_request_hold(struct trv_net_request *request, unsigned number);
+int trv_comm_await_sequence(trv_net_comm_t *comm);
 /* Makes the request active: from now on any thread may advance it. */
 void trv_request_begin(struct trv_net_request *request);
 /* Makes progress until the request has ended (waits), or once. If it has ended, *ended is true, the request is no
@@ -308,7 +315,8 @@ typedef struct trv_decision_message {
 typedef struct trv_net_entry {
     trv_prepared_t base; /* the first member, as above; each instance in use holds a reference */
     trv_net_comm_t *comm;
-    bool unequal; /* blocks differ in size */
+    trv_network_t network; /* of the communicator when the entry was created */
+    bool unequal;          /* blocks differ in size */
     trv_elements_t elements;
     uint64_t bytes;                         /* the class of sizes */
     size_t count;                           /* of the first call; 0 if blocks differ */

@@ -210,7 +210,7 @@ int trv_net_plan_query(const trv_net_plan_t *plan, trv_net_plan_info_t *info)
                         "the member `size` of trv_net_plan_info_t is wrong; initialize it with {TRV_NET_PLAN_INFO}");
     const trv_net_entry_t *entry = plan->entry;
     *info = (trv_net_plan_info_t){.size = sizeof *info, .algorithm = ""};
-    trv_torus_format(&plan->comm->torus, info->torus, sizeof info->torus);
+    trv_torus_format(&plan->entry->network.torus, info->torus, sizeof info->torus);
     if (!entry->schedule)
         return TRV_OK; /* a communicator of one rank has no schedule */
     info->algorithm = entry->base.schedule ? entry->base.algorithm : trv_schedule_name(entry->schedule);

@@ -13,11 +13,46 @@
 void trv_request_init(struct trv_net_request *request, trv_net_comm_t *comm, const char *what,
                       int (*advance)(struct trv_net_request *), void (*done)(struct trv_net_request *))
 {
-    *request = (struct trv_net_request){.comm = comm, .what = what, .advance = advance, .done = done};
+    *request = (struct trv_net_request){.comm = comm, .what = what, .advance = advance, .done = done, .sequence = -1};
     pthread_mutex_init(&request->lock, NULL);
 }
 
 void trv_request_clear(struct trv_net_request *request) { pthread_mutex_destroy(&request->lock); }
+
+void trv_request_hold(struct trv_net_request *request, unsigned number)
+{
+    request->sequence = (int)(number % TRV_SEQUENCES);
+    atomic_fetch_or(&request->comm->held[request->sequence / 64], UINT64_C(1) << request->sequence % 64);
+}
+
+static void request_release_sequence(struct trv_net_request *request)
+{
+    if (request->sequence >= 0)
+        atomic_fetch_and(&request->comm->held[request->sequence / 64], ~(UINT64_C(1) << request->sequence % 64));
+    request->sequence = -1;
+}
+
+static bool sequence_is_held(const trv_net_comm_t *comm, unsigned number)
+{
+    return atomic_load(&comm->held[number % TRV_SEQUENCES / 64]) >> number % 64 & 1;
+}
+
+int trv_comm_await_sequence(trv_net_comm_t *comm)
+{
+    trv_net_t *net = comm->net;
+    const unsigned next = atomic_load(&comm->calls); /* a call may need another number, for a decision */
+    const double begun_ns = trv_now_ns();
+    while (sequence_is_held(comm, next) || sequence_is_held(comm, next + 1)) {
+        const int rc = trv_net_progress(net);
+        if (rc < 0)
+            return rc;
+        if (net->timeout_ns > 0 && trv_now_ns() - begun_ns > net->timeout_ns)
+            return trv_fail(TRV_ERR_TRANSPORT,
+                            "the collective that was started %d calls before took longer than %.4g s", TRV_SEQUENCES,
+                            net->timeout_ns / 1e9);
+    }
+    return TRV_OK;
+}
 
 void trv_request_begin(struct trv_net_request *request)
 {
@@ -58,6 +93,8 @@ static void request_advance(struct trv_net_request *request)
     }
     request->ended = rc != 0 &&
                      trv_fabric_buffers_released(request->comm->net->fabric); /* otherwise the memory may be in use */
+    if (request->ended)
+        request_release_sequence(request);
 }
 
 /* Advances the active requests, except `self` and those that another thread advances at the moment. */

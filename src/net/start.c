@@ -348,6 +348,7 @@ int trv_net_init(trv_net_t **created, const trv_net_options_t *options)
     if (rc < 0)
         return net_fail_options(net, rc);
     rc = net_join(net);
+    net->settings.timeout_ns = net->timeout_ns; /* that of the options or of rank 0 */
     trv_recorder_begin(&net->settings);
     if (rc == TRV_OK)
         rc = net_open_fabric(net, options);

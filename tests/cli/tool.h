@@ -40,8 +40,8 @@ const char *tool_text(json_t *row, const char *key);
 double tool_number(json_t *row, const char *key);
 /* Returns the first row whose `key` is the text; the test fails if there is none. */
 json_t *tool_row(json_t *rows, const char *key, const char *text);
-/* Copies the plan of `trivance plan`, the first word of its output, to name. Returns the number of steps, the first word
- * of the second line. */
+/* Copies the plan of `trivance plan`, the first word of its output, to name. Returns the number of steps, the first
+ * word of the second line. */
 int tool_plan(const char *options, char name[64]);
 
 #endif

@@ -13,5 +13,5 @@ expected=0
 [ "$(sed -n 's/^rank [0-9]*: //p' <<< "$output" | sort -u | wc -l)" -le 1 ] ||
     { echo "faults.sh: the ranks report different sentences"; exit 1; }
 # The flight recorder of a rank whose timeout expires.
-[ "$3" != sleeps ] || grep -qzP "trivance: the latest collectives of rank \d of comm 0 \(4 ranks, 4\)[^\n]*:\ntrivance:   call \d+: allreduce" <<< "$output" ||
+[ "$3" != sleeps ] || grep -qzP "trivance: the latest collectives of rank \d of comm 0\.0 \(4 ranks, 4\)[^\n]*:\ntrivance:   call \d+: allreduce" <<< "$output" ||
     { echo "faults.sh: the recorder printed nothing"; exit 1; }

@@ -1,7 +1,8 @@
 /*
  * Operations that must not delay others: a message to a rank that makes no progress for a while and is not connected
  * yet; more long messages without a receive than the provider's queue can hold; more receives without a message than it
- * can hold. Five ranks.
+ * can hold. And more collectives than there are sequence numbers, for which the ranks wait in different orders. Five
+ * ranks.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 
 #include "base/clock.h"
 
-enum { LATE = 3, SENDS = 150, BYTES = 20000, RECEIVES = 5000 };
+enum { LATE = 3, SENDS = 150, BYTES = 20000, RECEIVES = 5000, BROADCASTS = (1 << 13) + 300 };
 
 static int rank;
 
@@ -37,6 +38,20 @@ static void receive_many(trv_net_comm_t *world)
     check(trv_net_wait_all(request, RECEIVES) == 0, "the end of many receives");
     for (int i = 0; i < RECEIVES; i++)
         check(number[i] == i, "a received number");
+}
+
+static void broadcast_many(trv_net_comm_t *world)
+{
+    static int number[BROADCASTS];
+    static trv_net_request_t request[BROADCASTS];
+    for (int i = 0; i < BROADCASTS; i++) {
+        number[i] = rank == 0 ? i : -1;
+        check(trv_net_broadcast_start(world, &number[i], sizeof *number, 0, &request[i]) == 0, "one of many broadcasts");
+    }
+    for (int i = 0; i < BROADCASTS; i++)
+        check(trv_net_wait(&request[rank % 2 ? BROADCASTS - 1 - i : i]) == 0, "the end of one of many broadcasts");
+    for (int i = 0; i < BROADCASTS; i++)
+        check(number[i] == i, "the data of one of many broadcasts");
 }
 
 int main(void)
@@ -69,6 +84,7 @@ int main(void)
         check(trv_net_receive_start(world, data[i], BYTES, 0, i, &request[i]) == 0, "receive");
     check(trv_net_wait_all(request, SENDS) == 0, "the end of the messages");
     receive_many(world);
+    broadcast_many(world);
     check(trv_net_finalize(&net) == 0, "end");
     return 0;
 }

@@ -59,7 +59,8 @@ typedef struct trv_window_steps {
 } trv_window_steps_t;
 
 /* The window steps for a ring of `size` >= 1, ceil(log3 size) of them. `reach`: the maximum number of messages from
- * each side in a step; others than trv_window_steps_trivance ignore it. NULL with trv_last_error() set when out of memory. */
+ * each side in a step; others than trv_window_steps_trivance ignore it. NULL with trv_last_error() set when out of
+ * memory. */
 typedef trv_window_steps_t *trv_window_maker_t(int size, int reach);
 /* windows grow in both directions, by trv_window_growths; with a reach K > 1 by up to K windows on each side, in
  * ceil(log_(2K+1) size) steps */

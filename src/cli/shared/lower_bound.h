@@ -19,7 +19,7 @@
     "a lower bound on the time of any schedule and the ratio to it; and, as a reference that is no bound, the sum of " \
     "start-up and transmission"
 
-/* What the bound limits. */
+/* The words for what the bound limits. */
 #define CLI_LIMITED "the time of any schedule with at most the network's messages per port"
 
 /* The bound that applies: "start-up", "links around a set of ranks" or "all links". */
