@@ -66,7 +66,9 @@ TRV_API int trv_algorithm_supports(const trv_algorithm_t *algorithm, const trv_t
 /* A buffer size that suffices for any algorithm name with parameters ("hybrid:4x8"), including the terminating 0. */
 #define TRV_ALGORITHM_NAME_MAX 128
 
-/* Creates the schedule of a named algorithm for a torus; a name has fewer than TRV_FULL_NAME_MAX characters.
+/* Creates the schedule of a named algorithm for a torus; a name has fewer than TRV_FULL_NAME_MAX characters. Any name
+ * may end with ":together": all streams are one, in which a rank begins a step when its messages of the previous step
+ * have arrived in all of them ("swing-b:together").
  * TRV_ERR_UNSUPPORTED with the reason if the algorithm does not support that torus or collective. "planned" is not
  * the name of an algorithm but a choice for one size, which trv_planner_best makes. Destroy the schedule with
  * trv_schedule_destroy. */

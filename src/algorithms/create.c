@@ -10,11 +10,14 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "schedule/collective.h"
+#include "schedule/together.h"
 
-int trv_name_split(const char *name, char base[TRV_FULL_NAME_MAX], double *avoid)
+int trv_name_split(const char *name, char base[TRV_FULL_NAME_MAX], bool *together, double *avoid)
 {
     const char *at = strchr(name, '@');
-    const size_t length = at ? (size_t)(at - name) : strlen(name);
+    const size_t whole = at ? (size_t)(at - name) : strlen(name), word = strlen(TRV_TOGETHER);
+    *together = whole > word && memcmp(name + whole - word, TRV_TOGETHER, word) == 0;
+    const size_t length = *together ? whole - word : whole;
     if (strlen(name) >= TRV_FULL_NAME_MAX)
         return trv_fail(TRV_ERR_ARGUMENT, "'%.40s…' is too long: a name with its parameters has at most %d characters",
                         name, TRV_FULL_NAME_MAX - 1);
@@ -100,10 +103,11 @@ int trv_schedule_create_on(trv_schedule_t **schedule, const trv_network_t *netwo
 {
     char base[TRV_FULL_NAME_MAX];
     double avoid;
+    bool together;
     *schedule = NULL;
     int rc = trv_collective_check(collective, root, network->torus.ranks);
     if (!rc)
-        rc = trv_name_split(name, base, &avoid);
+        rc = trv_name_split(name, base, &together, &avoid);
     const trv_algorithm_t *algorithm = rc ? NULL : trv_algorithm_find(base);
     if (!algorithm)
         return TRV_ERR_ARGUMENT;
@@ -122,6 +126,8 @@ int trv_schedule_create_on(trv_schedule_t **schedule, const trv_network_t *netwo
         return rc;
     }
     schedule_adapt(s, algorithm);
+    if (together && (rc = trv_schedule_together(&s, s)))
+        return rc;
     memcpy(s->name, name, strlen(name) + 1);
     *schedule = s;
     return TRV_OK;

@@ -21,13 +21,21 @@ int trv_algorithms_count(void) { return ALGORITHMS; }
 
 const trv_algorithm_t *trv_algorithm_at(int index) { return index >= 0 && index < ALGORITHMS ? table[index] : NULL; }
 
+/* Whether a name ends with these parameters, or with them and an @. */
+static bool is_together(const char *parameters)
+{
+    const size_t length = strlen(TRV_TOGETHER);
+    return strncmp(parameters, TRV_TOGETHER, length) == 0 && (!parameters[length] || parameters[length] == '@');
+}
+
 const trv_algorithm_t *trv_algorithm_find(const char *name)
 {
     char names[512] = "";
     const size_t length = strcspn(name, ":@"); /* parameters may follow */
     for (int i = 0; i < ALGORITHMS; i++) {
         if (strlen(table[i]->name) == length && strncmp(table[i]->name, name, length) == 0) {
-            if (name[length] != ':' || table[i]->parameters)
+            const char *const rest = name + length;
+            if (*rest != ':' || table[i]->parameters || is_together(rest))
                 return table[i];
             trv_fail(TRV_ERR_ARGUMENT, "%s takes no parameters, so '%.80s' is not an algorithm", table[i]->name, name);
             return NULL;
@@ -107,13 +115,14 @@ int trv_schedule_full_name_on(const trv_network_t *network, const char *algorith
 {
     char base[TRV_FULL_NAME_MAX];
     double avoid;
+    bool together;
     trv_torus_t torus;
     trv_parameters_t parameters;
     if (size > 0)
         text[0] = '\0';
     int rc = trv_collective_check(collective, root, network->torus.ranks);
     if (!rc)
-        rc = trv_name_split(algorithm, base, &avoid);
+        rc = trv_name_split(algorithm, base, &together, &avoid);
     const trv_algorithm_t *row = rc ? NULL : trv_algorithm_find(base);
     const char *colon = strchr(base, ':');
     if (!row)
@@ -129,7 +138,7 @@ int trv_schedule_full_name_on(const trv_network_t *network, const char *algorith
     if (rc)
         return rc;
     const size_t name = (size_t)trv_name_print(row, &parameters, true, text, size);
-    const char *const at = algorithm + strlen(base); /* @ and what follows */
+    const char *const at = algorithm + strlen(base); /* :together, @ and what follows */
     if (name + strlen(at) < size) {
         memcpy(text + name, at, strlen(at) + 1);
         return TRV_OK;

@@ -14,8 +14,11 @@
 /* TRV_OK, or TRV_ERR_UNSUPPORTED with the reason if the algorithm does not support the collective on any torus. */
 int trv_algorithm_check_collective(const trv_algorithm_t *algorithm, trv_collective_t collective);
 
-/* Splits a name into the part before an @ and the number after it (trivance/network.h): links that are slower than
- * normal by at least this factor are not used. INFINITY if the name has no @. */
-int trv_name_split(const char *name, char base[TRV_FULL_NAME_MAX], double *avoid);
+/* The last parameter of a name, of any algorithm: all streams in one (schedule/together.h). */
+#define TRV_TOGETHER ":together"
+
+/* Splits NAME[:together][@F] into NAME, whether :together follows, and F (trivance/network.h): links that are slower
+ * than normal by at least this factor are not used. INFINITY if the name has no @. */
+int trv_name_split(const char *name, char base[TRV_FULL_NAME_MAX], bool *together, double *avoid);
 
 #endif

@@ -48,7 +48,9 @@ const cli_command_t cli_list_command = {
         "AND, OR only). consistent: all ranks receive identical bits for floating point. Algorithms with several "
         "messages "
         "per port and step state their number; on lines and behind cuts most of those for rings have 2. planned has at "
-        "most the network's number (--messages-per-port), so they may be faster.",
+        "most the network's number (--messages-per-port), so they may be faster. NAME:together is the algorithm NAME "
+        "with all streams in one: a rank begins a step when its messages of the previous step have arrived in all "
+        "streams.",
     .examples = "trivance list --format=json\n"
                 "trivance list --collective=broadcast\n"
                 "trivance list --parameters\n",

@@ -11,12 +11,13 @@
  * nonuniform.c plans for networks that have them.
  *
  * If two channels per link (TRV_DATELINE) are asked for, the best candidates are simulated again with them, and these
- * times decide their order: two channels slow schedules whose streams share links, by up to a half. No symmetry helps
- * in these simulations, so they take up to seconds on thousands of ranks.
+ * times decide their order: two channels slow schedules whose streams share links, by up to a half, unless all streams
+ * are in one. No symmetry helps in these simulations, so they take up to seconds on thousands of ranks.
  *
  * On networks that do not forward, candidates are the schedules whose messages all cross one link (trees.h).
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -177,6 +178,27 @@ int trv_planner_set_network(trv_planner_t *planner, const trv_simulate_options_t
 
 /* ---- One candidate ----------------------------------------------------------------------------------------------- */
 
+/* Finds the candidate with this name, or adds it to the list with `by_name` set. */
+static int find_candidate(trv_planner_t *planner, const char *name, trv_candidate_t **candidate)
+{
+    trv_candidates_t *list = &planner->list;
+    for (int i = 0; i < list->count; i++)
+        if (strcmp(list->candidate[i].name, name) == 0) {
+            *candidate = &list->candidate[i];
+            return TRV_OK;
+        }
+    if (strlen(name) >= TRV_ALGORITHM_NAME_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "the name of an algorithm has at most %d characters",
+                        TRV_ALGORITHM_NAME_MAX - 1);
+    trv_candidate_t added = {.by_name = true};
+    strcpy(added.name, name);
+    int rc = trv_candidate_properties(list, &added); /* fails if the name is not that of an algorithm */
+    if (!rc)
+        rc = trv_candidates_add(list, &added);
+    *candidate = &list->candidate[list->count - 1];
+    return rc;
+}
+
 /* Simulates a candidate on the whole torus with two channels per link. Its simulator must exist. */
 static int find_dateline_time(const trv_planner_t *planner, const trv_candidate_t *candidate, uint64_t vector_bytes,
                               trv_entry_t *entry)
@@ -250,25 +272,58 @@ static bool is_dateline_candidate(const trv_ranking_t *ranking, int i)
            ranking->best[i].time_ns <= DATELINE_NEAR * ranking->best[0].time_ns;
 }
 
-/* Simulates the best entries again, with two channels per link, and keeps only these, in their new order. */
+/* Simulates an entry's schedule with all streams in one, with two channels per link, and inserts it. */
+static int examine_together(trv_ranking_t *ranking, const trv_entry_t *entry)
+{
+    trv_planner_t *planner = ranking->planner;
+    trv_candidate_t *candidate = &planner->list.candidate[entry->candidate];
+    trv_entry_t together = *entry;
+    char name[2 * TRV_ALGORITHM_NAME_MAX];
+    bool allowed;
+    snprintf(name, sizeof name, "%s:together", candidate->name);
+    if (candidate->own || !candidate->simulator || candidate->simulator->streams == 1 ||
+        strlen(name) >= TRV_ALGORITHM_NAME_MAX)
+        return TRV_OK;
+    int rc = find_candidate(planner, name, &candidate);
+    if (!rc)
+        rc = trv_constraints_allow(&planner->constraints, &planner->list, candidate, ranking->vector_bytes, false,
+                                   &allowed);
+    if (!rc && allowed)
+        rc = trv_candidate_prepare(&planner->list, candidate);
+    if (rc || !allowed)
+        return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+    together.candidate = (int)(candidate - planner->list.candidate);
+    rc = find_dateline_time(planner, candidate, ranking->vector_bytes, &together);
+    if (!rc)
+        trv_ranking_insert(ranking, &together);
+    trv_ranking_drop_large(ranking, together.candidate);
+    return rc;
+}
+
+/* Simulates the best entries again, with two channels per link, and keeps only these, in their new order. With all
+ * streams in one they take about as long as with one queue, so that is tried where this time is less than the best. */
 static int rank_by_dateline(trv_ranking_t *ranking)
 {
     trv_planner_t *planner = ranking->planner;
     const trv_span_t all = planner->progress;
-    trv_entry_t retimed[DATELINE_MAX];
+    trv_entry_t one_queue[DATELINE_MAX], retimed[DATELINE_MAX];
     int count = 0, rc = TRV_OK;
     for (int i = 0; i < ranking->timed && count < DATELINE_MAX && !rc; i++)
         if (is_dateline_candidate(ranking, i)) {
             planner->progress = trv_span(all, 0.1 + 0.9 * count / DATELINE_MAX, 0.9 / DATELINE_MAX);
-            retimed[count] = ranking->best[i];
+            one_queue[count] = retimed[count] = ranking->best[i];
             rc = find_dateline_time(planner, &planner->list.candidate[retimed[count].candidate], ranking->vector_bytes,
                                     &retimed[count]);
             count++;
         }
-    planner->progress = all;
+    planner->progress = trv_span(all, 1, 0);
     ranking->timed = 0;
     for (int i = 0; i < count && !rc; i++)
         trv_ranking_insert(ranking, &retimed[i]);
+    for (int i = 0; i < count && !rc; i++)
+        if (one_queue[i].time_ns < ranking->best[0].time_ns)
+            rc = examine_together(ranking, &one_queue[i]);
+    planner->progress = all;
     return rc;
 }
 
@@ -382,27 +437,6 @@ int trv_planner_rank_within(trv_planner_t *planner, uint64_t vector_bytes, int c
                             trv_planner_choice_t *choice)
 {
     return planner_rank(planner, vector_bytes, capacity, cutoff_ns, false, choice);
-}
-
-/* Finds the candidate with this name, or adds it to the list with `by_name` set. */
-static int find_candidate(trv_planner_t *planner, const char *name, trv_candidate_t **candidate)
-{
-    trv_candidates_t *list = &planner->list;
-    for (int i = 0; i < list->count; i++)
-        if (strcmp(list->candidate[i].name, name) == 0) {
-            *candidate = &list->candidate[i];
-            return TRV_OK;
-        }
-    if (strlen(name) >= TRV_ALGORITHM_NAME_MAX)
-        return trv_fail(TRV_ERR_ARGUMENT, "the name of an algorithm has at most %d characters",
-                        TRV_ALGORITHM_NAME_MAX - 1);
-    trv_candidate_t added = {.by_name = true};
-    strcpy(added.name, name);
-    int rc = trv_candidate_properties(list, &added); /* fails if the name is not that of an algorithm */
-    if (!rc)
-        rc = trv_candidates_add(list, &added);
-    *candidate = &list->candidate[list->count - 1];
-    return rc;
 }
 
 /* Finds the candidate with this name and its time, which is INFINITY if it exceeds `cutoff_ns`. `confirmed`: as in

@@ -109,6 +109,11 @@ static inline trv_product_t *trv_blocks_add(trv_blocks_t *blocks, int halves)
 void trv_blocks_whole(const trv_torus_t *space, int halves, trv_blocks_t *blocks);
 void trv_blocks_all(const trv_schedule_t *schedule, trv_blocks_t *blocks);
 
+/* Replaces a set by a set of units of `space`, which has one dimension, in which any set is one product: unit u becomes
+ * the `count` units from u * each + first on. The list is in `memory`. TRV_OK or TRV_ERR_MEMORY. */
+int trv_blocks_flatten(trv_blocks_t *blocks, const trv_torus_t *space, int each, int first, int count,
+                       trv_step_t *memory);
+
 /* ---- Weights ----------------------------------------------------------------------------------------------------- */
 
 /* Assigns these weights (copied) to the streams, whose number must be set. TRV_ERR_ARGUMENT unless each weight is 1 to

@@ -136,3 +136,21 @@ int trv_step_combine(trv_step_t *step, int dst, int sources, const int *source, 
                                                                          .blocks = *blocks};
     return TRV_OK;
 }
+
+int trv_blocks_flatten(trv_blocks_t *blocks, const trv_torus_t *space, int each, int first, int count,
+                       trv_step_t *memory)
+{
+    const int64_t units = trv_blocks_count(blocks);
+    int64_t *unit = trv_step_alloc(memory, (size_t)units * sizeof *unit);
+    int *value = trv_step_alloc(memory, (size_t)units * (size_t)count * sizeof *value);
+    if (!unit || !value)
+        return TRV_ERR_MEMORY;
+    trv_blocks_list(blocks, unit);
+    for (int64_t i = 0; i < units * count; i++)
+        value[i] = (int)(unit[i / count] * each + first + i % count);
+    trv_blocks_begin(blocks, space, 1);
+    trv_product_t *product = trv_blocks_add(blocks, 1);
+    product->count[0] = (int)(units * count);
+    product->value[0] = value;
+    return TRV_OK;
+}

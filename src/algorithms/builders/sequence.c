@@ -27,22 +27,10 @@ static int64_t sequence_position(const trv_schedule_t *schedule, int stream, int
     return trv_schedule_position(tables->part[tables->main], stream, unit);
 }
 
-/* Lists the units of a set in the space of the sequence, in which every unit of `part` is `each` units. */
+/* Lists the units of a set in the space of the sequence, in which every unit of a part is `each` units. */
 static int convert(const trv_schedule_t *schedule, int each, trv_step_t *memory, trv_blocks_t *blocks)
 {
-    const int64_t count = trv_blocks_count(blocks);
-    int64_t *unit = trv_step_alloc(memory, (size_t)count * sizeof *unit);
-    int *value = trv_step_alloc(memory, (size_t)count * (size_t)each * sizeof *value);
-    if (!unit || !value)
-        return TRV_ERR_MEMORY;
-    trv_blocks_list(blocks, unit);
-    for (int64_t i = 0; i < count * each; i++)
-        value[i] = (int)(unit[i / each] * each + i % each);
-    trv_blocks_begin(blocks, &schedule->space, 1);
-    trv_product_t *product = trv_blocks_add(blocks, 1);
-    product->count[0] = (int)(count * each);
-    product->value[0] = value;
-    return TRV_OK;
+    return trv_blocks_flatten(blocks, &schedule->space, each, 0, each, memory);
 }
 
 /* Parts and combines are const for readers only. */
