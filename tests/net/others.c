@@ -46,7 +46,8 @@ static void broadcast_many(trv_net_comm_t *world)
     static trv_net_request_t request[BROADCASTS];
     for (int i = 0; i < BROADCASTS; i++) {
         number[i] = rank == 0 ? i : -1;
-        check(trv_net_broadcast_start(world, &number[i], sizeof *number, 0, &request[i]) == 0, "one of many broadcasts");
+        check(trv_net_broadcast_start(world, &number[i], sizeof *number, 0, &request[i]) == 0,
+              "one of many broadcasts");
     }
     for (int i = 0; i < BROADCASTS; i++)
         check(trv_net_wait(&request[rank % 2 ? BROADCASTS - 1 - i : i]) == 0, "the end of one of many broadcasts");
