@@ -122,8 +122,8 @@ TRV_API int trv_net_split(trv_net_comm_t *comm, int color, int key, trv_net_comm
 /* Not collective. Free the communicator's plans first; no operation may be pending. The world is not freed. */
 TRV_API void trv_net_comm_free(trv_net_comm_t **comm);
 /* Sets the torus that the communicator's ranks form, numbered row-major with the last dimension fastest, and the
- * algorithm of later collectives. Collective, with the same values on all ranks, of which the torus is not compared.
- * NULL leaves either unchanged; "" selects a ring, or the planner's choice. */
+ * algorithm of later collectives. Collective. All ranks pass the same values, which is not checked; the algorithm of
+ * rank 0 applies. NULL leaves either unchanged; "" selects a ring, or the planner's choice. */
 TRV_API int trv_net_comm_set(trv_net_comm_t *comm, const char *torus, const char *algorithm);
 
 /* ---- Collectives ------------------------------------------------------------------------------------------------- */
@@ -210,8 +210,8 @@ TRV_API int trv_net_receive(trv_net_comm_t *comm, void *data, size_t bytes, int 
 /* ---- Non-blocking ------------------------------------------------------------------------------------------------ */
 
 /* The same operations without waiting. The library owns the buffers until the request is complete. If a start fails,
- * *request is TRV_NET_REQUEST_NULL. Any number of requests may be pending; the start of a collective waits for the one
- * that was started 8192 calls before on the same communicator. */
+ * *request is TRV_NET_REQUEST_NULL. Any number of requests may be pending, but the start of a collective may wait for
+ * one that was started up to 8192 calls before on the same communicator. */
 TRV_API int trv_net_allreduce_start(trv_net_comm_t *comm, const void *input, void *output, size_t count,
                                     trv_type_t type, trv_op_t op, trv_net_request_t *request);
 TRV_API int trv_net_reduce_scatter_start(trv_net_comm_t *comm, const void *input, void *output, size_t count,

@@ -26,8 +26,8 @@ static void comm_set_default_torus(trv_net_comm_t *comm)
         trv_torus_parse(comm->net->torus, &comm->torus);
 }
 
-/* The flight recorder's name of the communicator, "comm 2.1 (3 ranks, 3)": the rank in the job of its first member, and
- * the context id that this member has assigned, which are the same on all ranks. */
+/* The flight recorder's name of the communicator, "comm 2.1 (3 ranks, 3, rank 4 of the job)": 2.1 are the rank in the
+ * job of its first member and the context id that this member has assigned, the same on all ranks. */
 static void comm_name(const trv_net_comm_t *comm)
 {
     char label[128 + TRV_TORUS_TEXT_MAX], torus[TRV_TORUS_TEXT_MAX], job[40] = "";

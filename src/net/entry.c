@@ -53,7 +53,6 @@ static trv_prepared_t *entry_create_at_root(void *context, trv_prepared_t *prepa
     if (trv_net_entry_create(&entry, origin->comm, prepared->collective, root, origin->unequal, &origin->elements,
                              origin->bytes, origin->requested) < 0)
         return NULL;
-    entry->network = origin->network;
     entry->count = origin->count;
     trv_prepared_set_origin(&entry->base, prepared);
     return &entry->base;

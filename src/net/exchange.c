@@ -168,9 +168,9 @@ static int exchange_begin(exchange_t *exchange, const call_t *call)
     trv_net_comm_t *comm = exchange->channel.comm;
     exchange->request.what = trv_collective_shape(call->collective)->title;
     exchange->sent = false;
+    int rc = trv_comm_await_sequence(comm);
     const unsigned number = atomic_load(&comm->calls);
     exchange->channel.inner = trv_collective_tag(false, number);
-    int rc = trv_comm_await_sequence(comm);
     if (rc == TRV_OK)
         rc = register_buffers(exchange, call);
     if (rc == TRV_OK)

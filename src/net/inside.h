@@ -17,7 +17,7 @@
  *     exchange.c     collectives whose sizes only some ranks know, as direct exchanges
  *     plan.c         plans
  *
- * Locks, in the order in which they are taken: net, request, entry, flow control, relay, fabric, bootstrap.
+ * Locks, in the order in which they are taken: communicator, net, request, entry, flow control, relay, fabric, bootstrap.
  */
 #ifndef TRIVANCE_NET_INSIDE_H
 #define TRIVANCE_NET_INSIDE_H
@@ -160,7 +160,7 @@ struct trv_net_request {
     const char *what; /* name of the operation, such as "AllReduce" */
     double started_ns;
     pthread_mutex_t lock; /* held while the request is advanced */
-    int sequence;         /* that it holds until it has ended; -1: none */
+    int sequence;         /* number that the request holds, modulo TRV_SEQUENCES; -1: none */
     bool ended;
     int code;
     char reason[TRV_REASON_MAX];
@@ -169,10 +169,10 @@ struct trv_net_request {
 
 void trv_request_init(struct trv_net_request *request, trv_net_comm_t *comm, const char *what,
                       int (*advance)(struct trv_net_request *), void (*done)(struct trv_net_request *));
-/* Called before trv_request_begin: the request has this number of the communicator's calls. Messages of later calls
- * have the same tags every TRV_SEQUENCES calls, so trv_comm_await_sequence waits until the next two numbers are free.
- * The caller holds comm->lock. TRV_OK, or an error that breaks the net. */
+/* Marks the sequence number of a call as in use until the request has ended. Called before trv_request_begin. */
 void trv_request_hold(struct trv_net_request *request, unsigned number);
+/* Waits until the sequence numbers of the next call are free: tags repeat after TRV_SEQUENCES calls. The caller holds
+ * comm->lock, so no advance function may take that lock. TRV_OK, or an error for which the caller breaks the net. */
 int trv_comm_await_sequence(trv_net_comm_t *comm);
 /* Makes the request active: from now on any thread may advance it. */
 void trv_request_begin(struct trv_net_request *request);

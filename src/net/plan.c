@@ -72,11 +72,16 @@ static void plan_destroy(trv_net_plan_t *plan)
  * could agree on it. The exception is an error in the decision of rank 0, which all ranks receive and return. */
 static int plan_create_instance(trv_net_plan_t *plan, size_t count)
 {
-    int rc = trv_instance_take(plan->entry, &plan->instance);
+    trv_net_comm_t *comm = plan->comm;
+    pthread_mutex_lock(&comm->lock);
+    int rc = trv_comm_await_sequence(comm);
+    if (rc == TRV_OK)
+        rc = trv_instance_take(plan->entry, &plan->instance);
     if (rc == TRV_OK)
         rc = trv_net_entry_decide(plan->entry, count, NULL);
+    pthread_mutex_unlock(&comm->lock);
     if (rc < 0)
-        return trv_net_break(plan->comm->net, rc);
+        return trv_net_break(comm->net, rc);
     bool ended;
     trv_instance_begin_creation(plan->instance, count);
     return trv_request_progress(&plan->instance->request, true, &ended);
@@ -108,10 +113,12 @@ int trv_net_plan_create(trv_net_plan_t **created, trv_net_comm_t *comm, trv_coll
             "a communicator can have at most %d plans in its lifetime; create another one with trv_net_split",
             TRV_SEQUENCES);
     trv_net_plan_t *plan = calloc(1, sizeof *plan);
+    pthread_mutex_lock(&comm->lock);
     rc = plan ? trv_net_entry_create(&plan->entry, comm, collective, options->root, false, elements,
                                      trv_net_vector_bytes(comm, collective, elements, count),
                                      options->algorithm ? options->algorithm : comm->algorithm)
               : trv_fail_memory();
+    pthread_mutex_unlock(&comm->lock);
     if (rc < 0) {
         free(plan);
         return trv_net_break(comm->net, rc);

@@ -37,19 +37,34 @@ static bool sequence_is_held(const trv_net_comm_t *comm, unsigned number)
     return atomic_load(&comm->held[number % TRV_SEQUENCES / 64]) >> number % 64 & 1;
 }
 
+/* A call uses one number, or two with a decision. That of the decision is in use as long as the next one. */
+static bool next_are_held(const trv_net_comm_t *comm)
+{
+    const unsigned next = atomic_load(&comm->calls);
+    return sequence_is_held(comm, next) || sequence_is_held(comm, next + 1) || sequence_is_held(comm, next + 2);
+}
+
 int trv_comm_await_sequence(trv_net_comm_t *comm)
 {
     trv_net_t *net = comm->net;
-    const unsigned next = atomic_load(&comm->calls); /* a call may need another number, for a decision */
     const double begun_ns = trv_now_ns();
-    while (sequence_is_held(comm, next) || sequence_is_held(comm, next + 1)) {
+    uint64_t seen = 0;
+    for (unsigned polls = 0; next_are_held(comm); polls++) {
+        const uint64_t now = trv_fabric_poll(net->fabric);
+        polls = now == seen ? polls : 0;
+        seen = now;
         const int rc = trv_net_progress(net);
         if (rc < 0)
             return rc;
-        if (net->timeout_ns > 0 && trv_now_ns() - begun_ns > net->timeout_ns)
+        if (!trv_fabric_pause(net->fabric, seen, polls))
+            continue;
+        trv_recorder_print_if_requested();
+        if (net->timeout_ns > 0 && trv_now_ns() - begun_ns >= net->timeout_ns) {
+            trv_recorder_print(comm->recorder);
             return trv_fail(TRV_ERR_TRANSPORT,
-                            "the collective that was started %d calls before took longer than %.4g s", TRV_SEQUENCES,
-                            net->timeout_ns / 1e9);
+                            "a collective that rank %d started %d calls before was not complete after %.4g s",
+                            net->rank, TRV_SEQUENCES, net->timeout_ns / 1e9);
+        }
     }
     return TRV_OK;
 }

@@ -3,7 +3,8 @@
  *
  * It simulates, in the order of their estimates, the candidates whose estimate is near the best one, and then all
  * algorithms of the table. A candidate is skipped if a lower bound on its time (trv_simulate_bound_ns) shows that it
- * cannot win. Therefore no named algorithm with at most the network's messages per port is ever faster than the choice.
+ * cannot win. Therefore no algorithm of the table with at most the network's messages per port is ever faster than the
+ * choice. NAME:together can be, where messages or parts have overheads (docs/planner.md).
  *
  * Links are simulated with one queue each (TRV_FIFO), whatever model the network asks for. The symmetry of a schedule
  * then lets a few ranks represent all, and a simulation takes less than a millisecond on any torus. Slow ranks, jitter
@@ -22,6 +23,7 @@
 #include <string.h>
 
 #include "algorithms/family.h"
+#include "algorithms/registry.h"
 #include "base/error.h"
 #include "planner/constraints.h"
 #include "planner/nonuniform.h"
@@ -279,8 +281,10 @@ static int examine_together(trv_ranking_t *ranking, const trv_entry_t *entry)
     trv_candidate_t *candidate = &planner->list.candidate[entry->candidate];
     trv_entry_t together = *entry;
     char name[2 * TRV_ALGORITHM_NAME_MAX];
+    const char *at = strchr(candidate->name, '@');
     bool allowed;
-    snprintf(name, sizeof name, "%s:together", candidate->name);
+    snprintf(name, sizeof name, "%.*s" TRV_TOGETHER "%s", (int)strcspn(candidate->name, "@"), candidate->name,
+             at ? at : "");
     if (candidate->own || !candidate->simulator || candidate->simulator->streams == 1 ||
         strlen(name) >= TRV_ALGORITHM_NAME_MAX)
         return TRV_OK;
@@ -310,19 +314,20 @@ static int rank_by_dateline(trv_ranking_t *ranking)
     int count = 0, rc = TRV_OK;
     for (int i = 0; i < ranking->timed && count < DATELINE_MAX && !rc; i++)
         if (is_dateline_candidate(ranking, i)) {
-            planner->progress = trv_span(all, 0.1 + 0.9 * count / DATELINE_MAX, 0.9 / DATELINE_MAX);
+            planner->progress = trv_span(all, 0.1 + 0.45 * count / DATELINE_MAX, 0.45 / DATELINE_MAX);
             one_queue[count] = retimed[count] = ranking->best[i];
             rc = find_dateline_time(planner, &planner->list.candidate[retimed[count].candidate], ranking->vector_bytes,
                                     &retimed[count]);
             count++;
         }
-    planner->progress = trv_span(all, 1, 0);
     ranking->timed = 0;
     for (int i = 0; i < count && !rc; i++)
         trv_ranking_insert(ranking, &retimed[i]);
-    for (int i = 0; i < count && !rc; i++)
+    for (int i = 0; i < count && !rc; i++) {
+        planner->progress = trv_span(all, 0.55 + 0.45 * i / DATELINE_MAX, 0.45 / DATELINE_MAX);
         if (one_queue[i].time_ns < ranking->best[0].time_ns)
             rc = examine_together(ranking, &one_queue[i]);
+    }
     planner->progress = all;
     return rc;
 }

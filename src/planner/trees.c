@@ -169,6 +169,7 @@ static int examine_parts(trv_ranking_t *ranking)
     const int parts = trv_planner_rank_within(planner->parts, ranking->vector_bytes, PARTS_MAX, INFINITY, part);
     for (int i = 0; i < parts && !rc; i++) {
         char name[2 * TRV_ALGORITHM_NAME_MAX];
+        /* `:together` at the end of a part's name applies to the whole schedule */
         const int length = snprintf(name, sizeof name, "scatter-allgather:%s+%s", tree, part[i].algorithm);
         if (length < TRV_ALGORITHM_NAME_MAX)
             rc = examine_name(ranking, name);

@@ -4,8 +4,8 @@
  *
  *   two streams, units 0 1 2     stream 0: 0 2 4     stream 1: 1 3 5     a slice: 0 2 4 1 3 5
  *
- * A step has the messages and combines of that step in all streams, in the order of the streams. Messages that turn
- * into a dimension of which they cross half a ring do so in direction +, also those of mirrored streams.
+ * A step has the messages and combines of that step in all streams, in the order of the streams. A message that travels
+ * exactly half way around a dimension after it has turned into it takes direction +, also if its stream is mirrored.
  */
 #include "schedule/together.h"
 
@@ -16,7 +16,7 @@
 #include "schedule/collective.h"
 #include "schedule/schedule.h"
 
-typedef trv_part_t *add_t(trv_step_t *step, int peer, int port, int nic, int parts);
+typedef trv_part_t *message_adder_t(trv_step_t *step, int peer, int port, int nic, int parts);
 
 static void together_destroy(void *tables)
 {
@@ -67,7 +67,7 @@ static int add_part(const trv_schedule_t *schedule, int stream, trv_step_t *out,
 }
 
 static int add_message(const trv_schedule_t *schedule, int stream, trv_step_t *out, const trv_message_t *message,
-                       add_t *add)
+                       message_adder_t *add)
 {
     int parts = 0;
     for (int p = 0; p < message->parts; p++)
@@ -134,7 +134,7 @@ int trv_schedule_together(trv_schedule_t **together, trv_schedule_t *schedule)
         trv_schedule_destroy(s);
         trv_schedule_destroy(schedule);
         *together = NULL;
-        return s ? trv_fail(TRV_ERR_UNSUPPORTED, "the streams have %lld units together; at most %d are allowed",
+        return s ? trv_fail(TRV_ERR_UNSUPPORTED, "the streams have %lld units in total; at most %d are allowed",
                             (long long)shares, INT_MAX)
                  : trv_fail_memory();
     }

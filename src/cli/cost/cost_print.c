@@ -81,6 +81,12 @@ static void print_plans(const cli_cost_options_t *options, const cli_cost_result
     }
 }
 
+/* The name of the schedule of a line at a size. */
+static const char *name_at(const cli_cost_result_t *result, const cli_cost_column_t *line, int size)
+{
+    return trv_schedule_name(result->entry[line->entry[size]].schedule);
+}
+
 static void print_times(const cli_cost_options_t *options, const cli_cost_result_t *result)
 {
     cli_column_t column[CLI_COST_SIZES_MAX + 1] = {{NULL, "time in us", false, 0}};
@@ -105,8 +111,11 @@ static void print_times(const cli_cost_options_t *options, const cli_cost_result
         families |= family;
         any_covers |= covers(&result->entry[line->entry[0]]);
         const char *shown = cli_covers_label(line->label, covers(&result->entry[line->entry[0]]), label);
-        if (!line->choice || !line->choice->planned)
-            shown = cli_excess_mark(&excess, shown, trv_schedule_name(result->entry[line->entry[0]].schedule), marked);
+        int excessive = 0; /* the first size whose schedule has too many messages */
+        while (excessive < options->sizes && !cli_excess_of(&excess, name_at(result, line, excessive)))
+            excessive++;
+        if (line->choice && !line->choice->planned && excessive < options->sizes)
+            shown = cli_excess_mark(&excess, shown, name_at(result, line, excessive), marked);
         cli_cell_text(&table, shown);
         for (int i = 0; i < options->sizes; i++) {
             char cell[64];

@@ -11,6 +11,9 @@
 
 #include "cli/shared/table.h"
 
+/* The words for what the bound limits. */
+#define CLI_LIMITED "the time of any schedule with at most the network's messages per port"
+
 #define CLI_LIMIT_HELP                                                                                                 \
     "print a lower bound on the time of any schedule, and the ratio of this schedule's time to it; and, as a "         \
     "reference that is no bound, the sum of start-up and transmission"
@@ -18,9 +21,6 @@
 #define CLI_LIMIT_COLUMNS_HELP                                                                                         \
     "a lower bound on the time of any schedule and the ratio to it; and, as a reference that is no bound, the sum of " \
     "start-up and transmission"
-
-/* The words for what the bound limits. */
-#define CLI_LIMITED "the time of any schedule with at most the network's messages per port"
 
 /* The bound that applies: "start-up", "links around a set of ranks" or "all links". */
 const char *cli_limit_source(const trv_limit_t *limit);
