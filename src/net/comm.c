@@ -53,7 +53,8 @@ int trv_comm_create(trv_net_comm_t **created, trv_net_t *net, int rank, int size
     pthread_mutex_init(&comm->lock, NULL);
     trv_pool_init(&comm->exchanges, INT_MAX);
     comm_set_default_torus(comm);
-    comm->recorder = net->log ? trv_recorder_create(rank, "", net->log, net->log_context) : NULL;
+    if (trv_recording && net->log)
+        comm->recorder = trv_recorder_create(rank, "", net->log, net->log_context);
     comm_name(comm);
     *created = comm;
     return TRV_OK;

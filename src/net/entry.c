@@ -341,7 +341,8 @@ static int instance_start(trv_instance_t *instance)
     if (rc < 0 || instance->only_create)
         return rc;
     instance->started = true;
-    trv_record_set_algorithm(entry->comm->recorder, instance->call, trv_schedule_name(entry->schedule));
+    if (instance->call)
+        trv_record_set_algorithm(entry->comm->recorder, instance->call, trv_schedule_name(entry->schedule));
     instance->channel.run_bytes = run_bytes(instance);
     rc = trv_channel_register(&instance->channel, 0, instance->input, instance_bytes(instance, shape->before));
     if (rc == TRV_OK)

@@ -17,7 +17,8 @@
  *     exchange.c     collectives whose sizes only some ranks know, as direct exchanges
  *     plan.c         plans
  *
- * Locks, in the order in which they are taken: communicator, net, request, entry, flow control, relay, fabric, bootstrap.
+ * Locks, in the order in which they are taken: communicator, net, request, entry, flow control, relay, fabric,
+ * bootstrap.
  */
 #ifndef TRIVANCE_NET_INSIDE_H
 #define TRIVANCE_NET_INSIDE_H

@@ -279,6 +279,8 @@ RULES = {
 
 def simulates(member: str, torus: str, size: int) -> bool:
     """Whether the published simulation has times of a member ("barrier": of MPI_Finalize), and the model, too."""
+    if member not in ALGORITHMS and member != "barrier":
+        return False  # of a plugin
     if member.endswith("-l"):
         return size <= L_LAST
     odd = member == "swing-b" and any(side % 2 for side in trivance.Torus(torus).dims)
