@@ -81,6 +81,21 @@ static void parcel_blocks(const trv_schedule_t *schedule, const parcel_t *parcel
     product->value[0] = parcel->unit;
 }
 
+/* The messages of a parcel: one to the rank at its displacement, and one from the rank at the opposite one. */
+typedef struct pair {
+    int to, from;
+    trv_part_t *send, *receive;
+} pair_t;
+
+static int add_pair(const trv_schedule_t *schedule, int rank, const parcel_t *parcel, trv_step_t *out, pair_t *pair)
+{
+    pair->to = trv_torus_displace(&schedule->torus, rank, parcel->displacement, 1);
+    pair->from = trv_torus_displace(&schedule->torus, rank, parcel->displacement, -1);
+    pair->send = trv_step_send(out, pair->to, parcel->port, 1);
+    pair->receive = trv_step_receive(out, pair->from, parcel->port, 1);
+    return pair->send && pair->receive ? TRV_OK : TRV_ERR_MEMORY;
+}
+
 static int exchange_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out)
 {
     const tables_t *tables = schedule->tables;
@@ -88,16 +103,13 @@ static int exchange_step(const trv_schedule_t *schedule, int rank, int stream, i
     int rc = trv_step_reserve(out, cell->parcels, cell->parcels, cell->parcels);
     for (int i = 0; i < cell->parcels && !rc; i++) {
         const parcel_t *parcel = &cell->parcel[i];
-        const int to = trv_torus_displace(&schedule->torus, rank, parcel->displacement, 1);
-        const int from = trv_torus_displace(&schedule->torus, rank, parcel->displacement, -1);
-        trv_part_t *send = trv_step_send(out, to, parcel->port, 1);
-        trv_part_t *receive = trv_step_receive(out, from, parcel->port, 1);
-        if (!send || !receive)
+        pair_t pair;
+        if (add_pair(schedule, rank, parcel, out, &pair))
             return TRV_ERR_MEMORY;
-        receive->reg = ARRIVALS;
-        parcel_blocks(schedule, parcel, &send->blocks);
-        parcel_blocks(schedule, parcel, &receive->blocks);
-        rc = trv_step_combine(out, 0, 1, NULL, ARRIVALS, &send->blocks);
+        pair.receive->reg = ARRIVALS;
+        parcel_blocks(schedule, parcel, &pair.send->blocks);
+        parcel_blocks(schedule, parcel, &pair.receive->blocks);
+        rc = trv_step_combine(out, 0, 1, NULL, ARRIVALS, &pair.send->blocks);
     }
     return rc;
 }
@@ -143,16 +155,14 @@ static int direct_step(const trv_schedule_t *schedule, int rank, int stream, int
     rc = rc ? rc : direct_blocks(schedule, rank, out, &own);
     for (int i = 0; i < cell->parcels && !rc; i++) {
         const parcel_t *parcel = &cell->parcel[i];
-        const int to = trv_torus_displace(&schedule->torus, rank, parcel->displacement, 1);
-        const int from = trv_torus_displace(&schedule->torus, rank, parcel->displacement, -1);
-        trv_part_t *send = trv_step_send(out, to, parcel->port, 1);
-        trv_part_t *receive = trv_step_receive(out, from, parcel->port, 1);
-        if (!send || !receive)
+        pair_t pair;
+        if (add_pair(schedule, rank, parcel, out, &pair))
             return TRV_ERR_MEMORY;
-        receive->reg = whole ? parcel->displacement : scatters ? ARRIVALS + i : 0;
-        send->blocks = receive->blocks = own;
+        pair.receive->reg = whole ? parcel->displacement : scatters ? ARRIVALS + i : 0;
+        pair.send->blocks = pair.receive->blocks = own;
         if (!whole)
-            rc = direct_blocks(schedule, scatters ? to : from, out, scatters ? &send->blocks : &receive->blocks);
+            rc = direct_blocks(schedule, scatters ? pair.to : pair.from, out,
+                               scatters ? &pair.send->blocks : &pair.receive->blocks);
     }
     if (rc || cell->parcels == 0 || !(scatters || (whole && ends)))
         return rc;

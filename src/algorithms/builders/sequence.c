@@ -27,20 +27,15 @@ static int64_t sequence_position(const trv_schedule_t *schedule, int stream, int
     return trv_schedule_position(tables->part[tables->main], stream, unit);
 }
 
-/* Lists the units of a set in the space of the sequence, in which every unit of a part is `each` units. */
-static int convert(const trv_schedule_t *schedule, int each, trv_step_t *memory, trv_blocks_t *blocks)
-{
-    return trv_blocks_flatten(blocks, &schedule->space, each, 0, each, memory);
-}
-
-/* Parts and combines are const for readers only. */
+/* Lists the units of the sets in the space of the sequence, in which every unit of a part is `each` units. Parts and
+ * combines are const for readers only. */
 static int convert_messages(const trv_schedule_t *schedule, int each, trv_step_t *step, const trv_message_t *message,
                             int messages)
 {
     int rc = TRV_OK;
     for (int i = 0; i < messages; i++)
         for (int p = 0; p < message[i].parts && !rc; p++)
-            rc = convert(schedule, each, step, (trv_blocks_t *)&message[i].part[p].blocks);
+            rc = trv_blocks_flatten((trv_blocks_t *)&message[i].part[p].blocks, &schedule->space, each, 0, each, step);
     return rc;
 }
 
@@ -56,7 +51,7 @@ static int sequence_step(const trv_schedule_t *schedule, int rank, int stream, i
     if (!rc)
         rc = convert_messages(schedule, each, out, out->receive, out->receives);
     for (int i = 0; i < out->combines && !rc; i++)
-        rc = convert(schedule, each, out, (trv_blocks_t *)&out->combine[i].blocks);
+        rc = trv_blocks_flatten((trv_blocks_t *)&out->combine[i].blocks, &schedule->space, each, 0, each, out);
     return rc;
 }
 
