@@ -2,8 +2,10 @@
  * The cache of trv_planner_best. It holds choices, so that a repeated call costs one table lookup, and the planners
  * that were used last, so that another size on the same torus and network does not collect the candidates again.
  *
- * One mutex guards both: a call waits while another thread computes a choice. Both tables are bounded. A new choice
- * replaces the one with the same hash; a new planner replaces the least recently used one.
+ * One mutex guards both tables, and is not held while a choice is computed: a thread takes the planner out of the
+ * cache, and puts it back when it has finished. Threads that ask the same question at the same time compute the same
+ * choice. Both tables are bounded. A new choice replaces the one with the same hash; a new planner replaces the least
+ * recently used one.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -114,24 +116,47 @@ static size_t cache_slot(const cache_key_t *key, uint64_t vector_bytes)
     return (size_t)(trv_hash(TRV_HASH_SEED ^ vector_bytes, key, sizeof *key) >> 32) % ANSWERS_MAX;
 }
 
-/* Moves the planner with this key to cache.planner[0]; creates it if there is none. */
-static int cache_find_planner(const cache_key_t *key, const trv_torus_t *torus, trv_collective_t collective,
-                              const trv_simulate_options_t *network, const trv_planner_constraints_t *constraints)
+/* Copies to *choice the choice for this key and size, if the cache has it. */
+static bool cache_get_choice(const cache_key_t *key, uint64_t vector_bytes, trv_planner_choice_t *choice)
 {
-    int found = 0;
-    while (found < PLANNERS_MAX - 1 && cache.planner[found].planner && !key_equal(&cache.planner[found].key, key))
-        found++;
-    trv_planner_t *planner = cache.planner[found].planner;
-    if (!planner || !key_equal(&cache.planner[found].key, key)) {
-        int rc = trv_planner_create(&planner, torus, collective, key->root, network, constraints);
-        if (rc)
-            return rc;
-        trv_planner_destroy(cache.planner[found].planner);
+    const size_t slot = cache_slot(key, vector_bytes);
+    if (!cache.answer[slot].used || cache.answer[slot].vector_bytes != vector_bytes ||
+        !key_equal(&cache.answer[slot].key, key))
+        return false;
+    *choice = cache.answer[slot].choice;
+    return true;
+}
+
+static void cache_put_choice(const cache_key_t *key, uint64_t vector_bytes, const trv_planner_choice_t *choice)
+{
+    const size_t slot = cache_slot(key, vector_bytes);
+    cache.answer[slot].used = true;
+    cache.answer[slot].key = *key;
+    cache.answer[slot].vector_bytes = vector_bytes;
+    cache.answer[slot].choice = *choice;
+}
+
+/* Takes a planner with this key out of the cache, or returns NULL. */
+static trv_planner_t *cache_take_planner(const cache_key_t *key)
+{
+    for (int i = 0; i < PLANNERS_MAX && cache.planner[i].planner; i++) {
+        trv_planner_t *planner = cache.planner[i].planner;
+        if (!key_equal(&cache.planner[i].key, key))
+            continue;
+        memmove(&cache.planner[i], &cache.planner[i + 1], (size_t)(PLANNERS_MAX - 1 - i) * sizeof cache.planner[0]);
+        cache.planner[PLANNERS_MAX - 1].planner = NULL;
+        return planner;
     }
-    memmove(&cache.planner[1], &cache.planner[0], (size_t)found * sizeof cache.planner[0]);
+    return NULL;
+}
+
+/* Puts a planner into the cache as the most recently used one. */
+static void cache_put_planner(const cache_key_t *key, trv_planner_t *planner)
+{
+    trv_planner_destroy(cache.planner[PLANNERS_MAX - 1].planner);
+    memmove(&cache.planner[1], &cache.planner[0], (PLANNERS_MAX - 1) * sizeof cache.planner[0]);
     cache.planner[0].planner = planner;
     cache.planner[0].key = *key;
-    return TRV_OK;
 }
 
 int trv_planner_best(const trv_torus_t *torus, trv_collective_t collective, int root, uint64_t vector_bytes,
@@ -140,32 +165,38 @@ int trv_planner_best(const trv_torus_t *torus, trv_collective_t collective, int 
 {
     static const trv_planner_constraints_t none = {TRV_PLANNER_CONSTRAINTS};
     cache_key_t key;
+    trv_planner_choice_t best;
+    trv_planner_t *planner = NULL;
     int rc = trv_collective_check(collective, root, torus->ranks);
     if (rc)
         return rc;
     key_fill(&key, torus, collective, root, network, constraints ? constraints : &none);
     pthread_mutex_lock(&cache.mutex);
     rc = cache_identify_links(network, &key.links);
-    size_t slot = cache_slot(&key, vector_bytes);
-    const bool cached = !rc && cache.answer[slot].used && cache.answer[slot].vector_bytes == vector_bytes &&
-                        key_equal(&cache.answer[slot].key, &key);
-    if (!rc && !cached) {
-        trv_planner_choice_t found_choice;
-        rc = cache_find_planner(&key, torus, collective, network, constraints);
-        if (!rc) {
-            trv_planner_set_progress(cache.planner[0].planner, network);
-            rc = trv_planner_rank(cache.planner[0].planner, vector_bytes, 1, &found_choice);
-        }
-        if (rc == 1) {
-            cache.answer[slot].used = true;
-            cache.answer[slot].key = key;
-            cache.answer[slot].vector_bytes = vector_bytes;
-            cache.answer[slot].choice = found_choice;
-            rc = TRV_OK;
-        }
-    }
-    if (!rc)
-        *choice = cache.answer[slot].choice;
+    const bool cached = !rc && cache_get_choice(&key, vector_bytes, choice);
+    if (!rc && !cached)
+        planner = cache_take_planner(&key);
     pthread_mutex_unlock(&cache.mutex);
-    return rc;
+    if (rc || cached)
+        return rc;
+
+    if (!planner)
+        rc = trv_planner_create(&planner, torus, collective, root, network, constraints);
+    if (rc)
+        return rc;
+    trv_planner_set_progress(planner, network);
+    const int count = trv_planner_rank(planner, vector_bytes, 1, &best);
+
+    pthread_mutex_lock(&cache.mutex);
+    rc = cache_identify_links(network, &key.links); /* anew: another thread may have emptied the cache */
+    if (rc)
+        trv_planner_destroy(planner);
+    else
+        cache_put_planner(&key, planner);
+    if (!rc && count == 1)
+        cache_put_choice(&key, vector_bytes, &best);
+    pthread_mutex_unlock(&cache.mutex);
+    if (count == 1)
+        *choice = best;
+    return count == 1 ? TRV_OK : count;
 }
