@@ -3,6 +3,7 @@
 # report the same sentence.
 set -u
 here=$(dirname "$0")
+export LSAN_OPTIONS="suppressions='$here/faults.supp':print_suppressions=0"
 [ "$3" != sleeps ] || export TRIVANCE_TIMEOUT=500ms
 output=$(timeout 200 "$here/launch.sh" "$@" 2>&1)
 code=$?
