@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "schedule/per_port.h"
 #include "schedule/relay.h"
+#include "simulate/simulator.h"
 
 int trv_candidates_add(trv_candidates_t *list, const trv_candidate_t *candidate)
 {
@@ -64,38 +65,30 @@ int trv_candidate_properties(const trv_candidates_t *list, trv_candidate_t *cand
     return rc;
 }
 
-/* Counts the messages per port up to the network's limit, which takes as long as reading the whole schedule. */
-static int count_per_port(const trv_candidates_t *list, trv_candidate_t *candidate, const trv_schedule_t *schedule)
-{
-    const int limit = list->network.messages_per_port;
-    return limit > 0 && candidate->per_port == 0 ? trv_schedule_find_per_port(schedule, limit, &candidate->per_port)
-                                                 : TRV_OK;
-}
-
 int trv_candidate_take(const trv_candidates_t *list, trv_candidate_t *candidate, const trv_schedule_t *schedule)
 {
     int rc = candidate->has_properties ? TRV_OK : find_properties(list, candidate, schedule);
     if (!rc)
-        rc = count_per_port(list, candidate, schedule);
-    return rc ? rc : trv_simulator_create(&candidate->simulator, schedule);
+        rc = trv_simulator_create(&candidate->simulator, schedule);
+    if (!rc && candidate->per_port == 0)
+        candidate->per_port = trv_messages_per_port(&list->network.torus,
+                                                    trv_simulator_simultaneous(candidate->simulator));
+    return rc;
 }
 
 int trv_candidate_exceeds(const trv_candidates_t *list, trv_candidate_t *candidate)
 {
     const int limit = list->network.messages_per_port;
-    if (limit > 0 && candidate->per_port == 0) {
-        trv_schedule_t *schedule;
-        int rc = create(list, candidate, &schedule);
-        if (rc)
-            return rc;
-        rc = candidate->has_properties ? TRV_OK : find_properties(list, candidate, schedule);
-        if (!rc)
-            rc = count_per_port(list, candidate, schedule);
-        trv_schedule_destroy(schedule);
-        if (rc)
-            return rc;
+    const bool counted = limit == 0 || candidate->per_port > 0;
+    const int rc = counted ? TRV_OK : trv_candidate_prepare(list, candidate);
+    if (rc)
+        return rc;
+    const bool exceeds = limit > 0 && candidate->per_port > limit;
+    if (exceeds && !counted) {
+        trv_simulator_destroy(candidate->simulator);
+        candidate->simulator = NULL;
     }
-    return limit > 0 && candidate->per_port > limit;
+    return exceeds;
 }
 
 int trv_candidate_prepare(const trv_candidates_t *list, trv_candidate_t *candidate)

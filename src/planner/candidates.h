@@ -25,7 +25,7 @@ typedef struct trv_candidate {
     bool own;            /* a user's schedule (trv_planner_add), of which only the simulator exists */
     bool has_properties; /* properties is filled in */
     trv_properties_t properties;
-    int per_port; /* messages per port; 0: not counted yet. If the network allows fewer, not the maximum */
+    int per_port; /* messages per port; 0: not counted yet */
     trv_simulator_t *simulator; /* NULL until it is needed */
 } trv_candidate_t;
 
@@ -60,7 +60,8 @@ int trv_candidates_collect_one_hop(trv_candidates_t *list, bool consistent);
 int trv_candidate_properties(const trv_candidates_t *list, trv_candidate_t *candidate);
 /* Fills in the properties, per_port and the simulator from a schedule. */
 int trv_candidate_take(const trv_candidates_t *list, trv_candidate_t *candidate, const trv_schedule_t *schedule);
-/* Whether a candidate sends more messages per port than the network allows: 1, 0, or an error. */
+/* Whether a candidate sends more messages per port than the network allows: 1, 0, or an error. The first call reads
+ * the whole schedule; if it does not exceed the limit, its simulator is kept. */
 int trv_candidate_exceeds(const trv_candidates_t *list, trv_candidate_t *candidate);
 /* Creates candidate->simulator, once; fills in the properties too. */
 int trv_candidate_prepare(const trv_candidates_t *list, trv_candidate_t *candidate);

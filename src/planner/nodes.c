@@ -121,6 +121,22 @@ static int by_estimate(const void *a, const void *b)
     return strcmp(x->candidate->name, y->candidate->name);
 }
 
+/* Whether the first or the middle rank of a line has more messages per port than the network allows. On the machine the
+ * others are checked, too. */
+static int exceeds_on_line(const search_t *search, const trv_candidate_t *candidate, bool *exceeds)
+{
+    const trv_candidates_t *list = &search->line;
+    trv_timing_traffic_t traffic = {0};
+    trv_schedule_t *schedule;
+    int rc = trv_schedule_create_on(&schedule, &list->network, candidate->name, list->collective, list->root);
+    for (int i = 0; i < 2 && !rc; i++)
+        rc = trv_timing_add_traffic(schedule, i * search->nodes / 2, &search->network, search->vector_bytes, &traffic);
+    trv_schedule_destroy(schedule);
+    const int limit = list->network.messages_per_port;
+    *exceeds = limit > 0 && trv_messages_per_port(&list->network.torus, traffic.simultaneous) > limit;
+    return rc;
+}
+
 static int add_lines(search_t *search)
 {
     trv_candidates_t *list = &search->line;
@@ -142,12 +158,15 @@ static int add_lines(search_t *search)
                                              trv_planner_estimate(search->ring, &list->candidate[i].model,
                                                                   search->vector_bytes)};
     qsort(estimate, (size_t)count, sizeof *estimate, by_estimate);
-    int exceeds = 0;
-    for (int i = 0, added = 0; i < count && added < LINES_MAX && exceeds >= 0; i++)
-        if ((exceeds = trv_candidate_exceeds(list, estimate[i].candidate)) == 0)
+    int rc = TRV_OK;
+    for (int i = 0, added = 0; i < count && added < LINES_MAX && !rc; i++) {
+        bool exceeds;
+        rc = exceeds_on_line(search, estimate[i].candidate, &exceeds);
+        if (!rc && !exceeds)
             add_prospect(search, estimate[i].candidate->name, SHAPE_LINE, PRIORITY_STEP * added++ + 1);
+    }
     free(estimate);
-    return exceeds < 0 ? exceeds : TRV_OK;
+    return rc;
 }
 
 static double cutoff_ns(const search_t *search)
@@ -269,19 +288,19 @@ static int sample_others(const search_t *search, const trv_schedule_t *embedded,
     return rc;
 }
 
-/* Whether the messages of an embedded schedule satisfy the network's limit per port: they may take other ports than in
- * the schedule for the line, ring or box. The constraints are properties that a schedule keeps when it is embedded. */
-static int allow_embedded(const search_t *search, const trv_schedule_t *embedded, bool *allowed)
+/* Whether an embedded schedule has at most the network's messages per port: a node has other ports than a rank of the
+ * line, ring or box. The constraints are properties that a schedule keeps when it is embedded. */
+static bool is_allowed(const search_t *search, const trv_simulator_t *simulator)
 {
     const int limit = (int)search->network.messages_per_port;
-    int most = 0, rc = limit > 0 ? trv_schedule_find_per_port(embedded, limit, &most) : TRV_OK;
-    *allowed = most <= limit;
-    return rc;
+    return limit == 0 || trv_messages_per_port(search->machine, trv_simulator_simultaneous(simulator)) <= limit;
 }
 
 /* Simulates an embedded schedule and inserts it into the choices if it is fast enough. A schedule with a message that
- * passes a cut link is left out; the error of the first such schedule becomes search->error. */
-static int time_embedded(search_t *search, const trv_schedule_t *embedded, trv_planner_node_choice_t *choice)
+ * passes a cut link is left out; the error of the first such schedule becomes search->error. `named`: its messages per
+ * port are not limited. */
+static int time_embedded(search_t *search, const trv_schedule_t *embedded, bool named,
+                         trv_planner_node_choice_t *choice)
 {
     trv_simulator_t *simulator;
     trv_simulation_t result, empty;
@@ -293,7 +312,7 @@ static int time_embedded(search_t *search, const trv_schedule_t *embedded, trv_p
     rc = trv_simulator_drop_links(simulator, &network);
     if (!rc)
         rc = trv_simulate_bound_ns(simulator, &network, search->vector_bytes, &bound_ns);
-    const bool hopeless = !rc && bound_ns > cutoff_ns(search);
+    const bool hopeless = !rc && (bound_ns > cutoff_ns(search) || (!named && !is_allowed(search, simulator)));
     if (!rc && !hopeless)
         rc = trv_simulate_until(simulator, &network, search->vector_bytes, HOPS_MAX, (trv_span_t){0}, 0, &result);
     const bool wins = !rc && !hopeless && result.time_ns < cutoff_ns(search);
@@ -336,8 +355,6 @@ static int try_prospect(search_t *search, trv_order_t order, const prospect_t *p
         rc = trv_constraints_allow(&search->ring->constraints, list, &candidate, search->vector_bytes, true, &allowed);
     if (!rc && allowed)
         rc = sample_others(search, embedded, &exceeds_sampled);
-    if (!rc && allowed && !exceeds_sampled)
-        rc = allow_embedded(search, embedded, &allowed);
     search->too_much = search->too_much || exceeds_sampled;
     if (!rc && allowed && !exceeds_sampled) {
         trv_planner_node_choice_t choice = {.order = order, .torus = *torus};
@@ -345,7 +362,7 @@ static int try_prospect(search_t *search, trv_order_t order, const prospect_t *p
         choice.choice.steps = trv_schedule_steps(embedded);
         choice.choice.consistent = trv_schedule_consistent(embedded);
         search->work -= work;
-        rc = time_embedded(search, embedded, &choice);
+        rc = time_embedded(search, embedded, false, &choice);
     }
     trv_schedule_destroy(embedded);
     return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
@@ -472,7 +489,7 @@ static int time_algorithm(search_t *search, const char *algorithm, double *time_
         search->capacity = 1;
         search->choices = 0;
         search->choice = &choice;
-        rc = time_embedded(search, embedded, &choice);
+        rc = time_embedded(search, embedded, true, &choice);
         *time_ns = search->choices > 0 ? choice.choice.time_ns : INFINITY;
     }
     trv_schedule_destroy(embedded);

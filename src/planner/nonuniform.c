@@ -142,11 +142,6 @@ static int examine(examination_t *e, trv_prospect_t *prospect, const char *name,
     int rc = find_candidate(&planner->list, name, &index);
     if (rc || index < 0 || ranking->timed == TRV_NONUNIFORM_ENTRIES)
         return rc;
-    rc = trv_constraints_allow(&planner->constraints, &planner->list, &planner->list.candidate[index],
-                               ranking->vector_bytes, false, &allowed);
-    if (rc || !allowed)
-        return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
-    ranking->allowed++;
     const double cutoff_ns = trv_ranking_cutoff_ns(ranking);
     if (is_plain) {
         rc = trv_prospect_sample(planner, ranking->vector_bytes, prospect);
@@ -154,11 +149,18 @@ static int examine(examination_t *e, trv_prospect_t *prospect, const char *name,
     } else
         rc = trv_sample_schedule(planner, name, ranking->vector_bytes, &sample);
     const double work = sample.reading + sample.simulating;
-    if (rc || sample.bound_ns > cutoff_ns)
-        return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
-    if (work > e->work - e->reserved && !forced &&
-        !(is_plain && prospect->listed && trv_prospect_is_cheap(planner, &sample)))
+    const bool too_much = work > e->work - e->reserved && !forced &&
+                          !(is_plain && prospect->listed && trv_prospect_is_cheap(planner, &sample));
+    if (!rc && (sample.bound_ns > cutoff_ns || too_much)) {
+        ranking->allowed++; /* as far as it is known */
         return TRV_OK;
+    }
+    if (!rc)
+        rc = trv_constraints_allow(&planner->constraints, &planner->list, &planner->list.candidate[index],
+                                   ranking->vector_bytes, false, &allowed);
+    if (rc || !allowed)
+        return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+    ranking->allowed++;
     const trv_span_t all = planner->progress;
     planner->progress = progress_of_work(e, work);
     trv_entry_t entry = {.candidate = index};

@@ -69,7 +69,8 @@ int trv_planner_add(trv_planner_t *planner, const trv_schedule_t *schedule, cons
     if (rc)
         return rc;
     snprintf(candidate.name, sizeof candidate.name, "%s", name);
-    rc = trv_candidate_take(&planner->list, &candidate, schedule);
+    candidate.per_port = trv_schedule_messages_per_port(schedule); /* may be declared */
+    rc = candidate.per_port < 0 ? candidate.per_port : trv_candidate_take(&planner->list, &candidate, schedule);
     if (!rc)
         rc = check_runs(planner, &candidate);
     if (!rc)

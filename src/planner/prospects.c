@@ -91,6 +91,19 @@ static trv_prospect_t *find_or_add(trv_prospects_t *found, const char *name)
     return prospect;
 }
 
+/* Samples a prospect, which is the last one if it is new, and removes a new one that the network does not support or
+ * that has more messages per port than it allows. That no rank has more is checked before it is simulated. */
+static int keep_if_allowed(search_t *search, trv_prospect_t *prospect, bool *allowed)
+{
+    const int limit = search->planner->list.network.messages_per_port;
+    const bool is_new = isinf(prospect->bound_ns);
+    const int rc = trv_prospect_sample(search->planner, search->vector_bytes, prospect);
+    *allowed = !rc && (limit == 0 || prospect->sample.per_port <= limit);
+    if (!*allowed && is_new)
+        search->found->count--;
+    return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+}
+
 static void prospect_update(trv_prospect_t *prospect, double bound_ns, double likely_ns)
 {
     prospect->bound_ns = fmin(prospect->bound_ns, bound_ns);
@@ -133,17 +146,13 @@ static int add_uniform(search_t *search)
                                           uniform_choice + 1);
     uniform->hops_max = hops_max;
     for (int i = 0; i <= choices && !rc; i++) {
-        trv_candidate_t candidate = {.name = ""};
-        memcpy(candidate.name, uniform_choice[i].algorithm, sizeof candidate.name);
+        bool allowed;
         if (count_of_algorithm(search->found, uniform_choice[i].algorithm) == PER_ALGORITHM_MAX)
             continue;
-        const int exceeds = trv_candidate_exceeds(&planner->list, &candidate);
-        rc = exceeds < 0 && exceeds != TRV_ERR_UNSUPPORTED ? exceeds : TRV_OK;
-        if (exceeds > 0 || rc)
-            continue;
         trv_prospect_t *prospect = find_or_add(search->found, uniform_choice[i].algorithm);
-        rc = trv_prospect_sample(planner, search->vector_bytes, prospect);
-        rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+        rc = keep_if_allowed(search, prospect, &allowed);
+        if (rc || !allowed)
+            continue;
         const double likely_ns = fmax(prospect->sample.likely_ns,
                                       model_ns(planner, prospect->name, search->vector_bytes));
         prospect_update(prospect, uniform_choice[i].time_ns,
@@ -180,15 +189,13 @@ static int add_single(search_t *search, const char *name)
     const trv_planner_t *planner = search->planner;
     trv_prospect_t *prospect = find_or_add(search->found, name);
     trv_planner_choice_t choice;
-    if (!prospect)
-        return TRV_OK;
-    int rc = trv_prospect_sample(planner, search->vector_bytes, prospect);
-    if (rc == TRV_ERR_UNSUPPORTED && isinf(prospect->bound_ns))
-        search->found->count--; /* remove the prospect: it was added above */
-    if (!rc)
-        rc = time_on_uniform(search, name, &choice);
+    bool allowed;
+    int rc = prospect ? keep_if_allowed(search, prospect, &allowed) : TRV_OK;
+    if (!prospect || rc || !allowed)
+        return rc;
+    rc = time_on_uniform(search, name, &choice);
     if (rc)
-        return rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+        return rc;
     const trv_sample_t *sample = &prospect->sample;
     prospect_update(prospect,
                     trv_prospect_is_cheap(planner, sample) ? sample->bound_ns : fmax(sample->bound_ns, choice.time_ns),
@@ -214,18 +221,13 @@ static int add_lines(search_t *search)
         }
     qsort(line, (size_t)lines, sizeof *line, trv_prospect_order);
     for (int i = 0; i < lines && added < LINES_MAX && !rc; i++) {
-        trv_candidate_t candidate = {0};
-        memcpy(candidate.name, line[i].name, sizeof candidate.name);
-        rc = trv_candidate_properties(list, &candidate);
-        const int exceeds = rc ? rc : trv_candidate_exceeds(list, &candidate);
-        const bool fits = exceeds == 0;
-        rc = exceeds < 0 ? exceeds : TRV_OK;
-        trv_prospect_t *prospect = fits ? find_or_add(search->found, line[i].name) : NULL;
+        bool allowed = false; /* false also if rows of one dimension begin at different coordinates */
+        trv_prospect_t *prospect = find_or_add(search->found, line[i].name);
         if (prospect)
+            rc = keep_if_allowed(search, prospect, &allowed);
+        if (allowed)
             prospect_update(prospect, MODEL_SLACK * line[i].likely_ns, line[i].likely_ns);
-        added += fits;
-        /* UNSUPPORTED: rows of one dimension begin at different coordinates */
-        rc = rc == TRV_ERR_UNSUPPORTED ? TRV_OK : rc;
+        added += allowed;
     }
     free(line);
     return rc;

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "planner/timing.h"
+#include "schedule/per_port.h"
 
 #define SAMPLED      4 /* number of sampled ranks */
 #define MESSAGE_WORK 2 /* work of reading a message, and of simulating one in addition to its hops, in packet-hops */
@@ -68,6 +69,7 @@ static void fill_sample(const trv_planner_t *planner, const char *name, uint64_t
     sample->simulating = sample->hops + MESSAGE_WORK * ranks * traffic->messages / SAMPLED;
     /* When the head of the last packet has arrived, the packet may still occupy its first link: it is not counted. */
     sample->bound_ns = fmax(start_ns, byte_ns * (traffic->port_bytes - network->packet_bytes));
+    sample->per_port = trv_messages_per_port(torus, traffic->simultaneous);
     const trv_model_t likely = likely_model(schedule, traffic->step, vector_bytes);
     sample->likely_ns = trv_planner_estimate(planner, &likely, vector_bytes);
 }

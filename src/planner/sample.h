@@ -11,6 +11,7 @@ typedef struct trv_sample {
     double reading, simulating; /* work, in units of a simulated packet-hop */
     double hops, messages;      /* packet-hops to simulate, and messages to read */
     double bound_ns, likely_ns; /* lower bound on the time, and likely time */
+    int per_port;               /* messages per port of the sampled ranks, and so at least those of the schedule */
 } trv_sample_t;
 
 #define TRV_SAMPLE_MESSAGE_WORK 5 /* minimum work of a message, reading and simulating it, in packet-hops */

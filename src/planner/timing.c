@@ -77,6 +77,9 @@ int trv_timing_add_traffic(const trv_schedule_t *schedule, int rank, const trv_s
         for (int k = 0; k < trv_schedule_steps(schedule) && !rc; k++) {
             rc = trv_schedule_step(schedule, rank, stream, k, &step);
             steps += !rc && step.sends + step.receives > 0;
+            const int simultaneous = step.sends > step.receives ? step.sends : step.receives;
+            if (!rc && simultaneous > traffic->simultaneous)
+                traffic->simultaneous = simultaneous;
             for (int i = 0; i < step.sends && !rc; i++) {
                 const double bytes = (double)trv_message_bytes(schedule, stream, &step.send[i], vector_bytes);
                 trv_route_t route;

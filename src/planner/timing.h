@@ -29,10 +29,12 @@ typedef struct trv_timing_step {
 } trv_timing_step_t;
 
 /* The messages of ranks: their number, the links that they and their packets pass, the bytes of the busiest port of one
- * rank, and the maximum number of steps of a stream in which one rank sends or receives. The messages of some ranks
- * give an estimate of the work of a simulation. */
+ * rank, the maximum number of steps of a stream in which one rank sends or receives, and the maximum number of messages
+ * that one rank sends or receives in a step of a stream. The messages of some ranks give an estimate of the work of a
+ * simulation. */
 typedef struct trv_timing_traffic {
     double messages, message_hops, packet_hops, port_bytes, steps;
+    int simultaneous;
     trv_timing_step_t *step; /* or NULL */
 } trv_timing_traffic_t;
 /* Adds the messages of one rank. */

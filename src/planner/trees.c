@@ -24,6 +24,9 @@
  * whose estimate exceeds the best time by NEAR_FACTOR. */
 #define MODELLED_WORK 1e6
 #define NEAR_FACTOR   1.6
+#define MODEL_SLACK   0.7 /* lower bound on the time of a candidate, as a fraction of its model's estimate */
+#define IDLE_STEP     0.2 /* work of reading a step of one rank without messages, relative to a message */
+#define FEW_MESSAGES  5e4 /* algorithms of the table with fewer messages are simulated first */
 
 static bool has_parts(const trv_planner_t *planner)
 {
@@ -72,7 +75,8 @@ static bool is_timed(const trv_ranking_t *ranking, int candidate)
     return false;
 }
 
-/* Estimates the messages of a schedule by those of the root and of two other ranks. */
+/* Estimates the messages of a schedule by those of the root and of two other ranks. Of a schedule with many more steps
+ * than messages the steps count: reading them takes longer. */
 static int count_messages(const trv_ranking_t *ranking, const char *name, double *messages)
 {
     const trv_candidates_t *list = &ranking->planner->list;
@@ -86,27 +90,24 @@ static int count_messages(const trv_ranking_t *ranking, const char *name, double
     for (int i = 1; i <= 2 && !rc; i++)
         rc = trv_timing_add_traffic(schedule, (list->root + i * ranks / 3) % ranks, &ranking->planner->network,
                                     ranking->vector_bytes, &others);
+    const double steps = (double)trv_schedule_streams(schedule) * trv_schedule_steps(schedule);
     trv_schedule_destroy(schedule);
-    *messages = root.messages + ranks * others.messages / 2;
+    *messages = fmax(root.messages + ranks * others.messages / 2, IDLE_STEP * ranks * steps);
     return rc;
 }
 
-/* Times a candidate. If it has too many messages it is left out, unless it has no model and no other was timed yet.
- * `messages`: those of all ranks, or 0 if they are not known. Returns the messages that were simulated, 0 if it was
- * left out, or an error. */
-static int examine(trv_ranking_t *ranking, int candidate, double messages)
+/* Times a candidate. If it has more than `messages_max` messages it is left out, unless that is TRV_TREE_MESSAGES_MAX,
+ * it has no model, and no other was timed yet. `messages`: those of all ranks, or 0 if they are not known. Returns the
+ * messages that were simulated, 0 if it was left out, or an error. */
+static int examine(trv_ranking_t *ranking, int candidate, double messages, double messages_max)
 {
     trv_planner_t *planner = ranking->planner;
     trv_entry_t entry = {.candidate = candidate};
     bool allowed;
     if (is_timed(ranking, candidate))
         return 0;
-    int rc = trv_constraints_allow(&planner->constraints, &planner->list, &planner->list.candidate[candidate],
-                                   ranking->vector_bytes, false, &allowed);
-    if (rc || !allowed)
-        return rc == TRV_ERR_UNSUPPORTED ? 0 : rc;
-    ranking->allowed++;
-    if (messages <= 0)
+    int rc = trv_candidate_properties(&planner->list, &planner->list.candidate[candidate]);
+    if (!rc && messages <= 0)
         rc = count_messages(ranking, planner->list.candidate[candidate].name, &messages);
     if (rc)
         return rc == TRV_ERR_UNSUPPORTED ? 0 : rc;
@@ -114,8 +115,14 @@ static int examine(trv_ranking_t *ranking, int candidate, double messages)
         messages *= (double)planner->list.candidate[candidate].properties.distinct_ranks /
                     planner->list.network.torus.ranks;
     const bool has_model = planner->list.candidate[candidate].model.steps > 0;
-    if (messages > TRV_TREE_MESSAGES_MAX && (has_model || ranking->timed > 0))
+    const bool is_last_resort = messages_max >= TRV_TREE_MESSAGES_MAX && !has_model && ranking->timed == 0;
+    if (messages > messages_max && !is_last_resort)
         return 0;
+    rc = trv_constraints_allow(&planner->constraints, &planner->list, &planner->list.candidate[candidate],
+                               ranking->vector_bytes, false, &allowed);
+    if (rc || !allowed)
+        return rc == TRV_ERR_UNSUPPORTED ? 0 : rc;
+    ranking->allowed++;
     rc = trv_ranking_examine(ranking, &entry, trv_ranking_cutoff_ns(ranking));
     return rc ? rc : (int)fmin(messages, TRV_TREE_MESSAGES_MAX);
 }
@@ -123,7 +130,7 @@ static int examine(trv_ranking_t *ranking, int candidate, double messages)
 static int examine_name(trv_ranking_t *ranking, const char *name)
 {
     const int candidate = find_or_add(&ranking->planner->list, name);
-    return candidate < 0 ? candidate : examine(ranking, candidate, 0);
+    return candidate < 0 ? candidate : examine(ranking, candidate, 0, TRV_TREE_MESSAGES_MAX);
 }
 
 /* ---- Scatter and allgather --------------------------------------------------------------------------------------- */
@@ -208,10 +215,13 @@ static int examine_modelled(trv_ranking_t *ranking, int listed)
     qsort(ranking->entry, (size_t)count, sizeof *ranking->entry, by_estimate);
     for (int i = 0; i < count && examined < count_max && work < MODELLED_WORK && !rc; i++) {
         const trv_entry_t *entry = &ranking->entry[i];
+        if (MODEL_SLACK * entry->estimate_ns > trv_ranking_cutoff_ns(ranking))
+            break;
         if (examined >= MODELLED_OVERHEADS && ranking->timed > 0 &&
             entry->estimate_ns > NEAR_FACTOR * ranking->best[0].time_ns)
             break;
-        rc = examine(ranking, entry->candidate, planner->list.candidate[entry->candidate].model.messages * ranks);
+        rc = examine(ranking, entry->candidate, planner->list.candidate[entry->candidate].model.messages * ranks,
+                     TRV_TREE_MESSAGES_MAX);
         examined += rc > 0;
         work += fmax(rc, 0);
         rc = rc > 0 ? TRV_OK : rc;
@@ -231,17 +241,26 @@ static void drop_simulators(trv_candidates_t *list)
         }
 }
 
-int trv_tree_rank(trv_ranking_t *ranking)
+/* Examines the algorithms of the table that have at most this number of messages. */
+static int examine_listed(trv_ranking_t *ranking, int listed, double messages_max)
 {
-    trv_candidates_t *list = &ranking->planner->list;
-    const int listed = list->count;
-    drop_simulators(list);
-    int rc = examine_modelled(ranking, listed); /* the best of these let most others be excluded soon */
-    if (!rc && has_parts(ranking->planner))
-        rc = examine_parts(ranking);
+    const trv_candidates_t *list = &ranking->planner->list;
+    int rc = TRV_OK;
     for (int i = 0; i < listed && rc >= 0; i++)
         if (!list->candidate[i].by_name && list->candidate[i].model.steps <= 0)
-            rc = examine(ranking, i, 0);
-    rc = rc > 0 ? TRV_OK : rc;
-    return rc;
+            rc = examine(ranking, i, 0, messages_max);
+    return rc > 0 ? TRV_OK : rc;
+}
+
+/* What is found with little work excludes most of the others. */
+int trv_tree_rank(trv_ranking_t *ranking)
+{
+    const int listed = ranking->planner->list.count;
+    drop_simulators(&ranking->planner->list);
+    int rc = examine_listed(ranking, listed, FEW_MESSAGES);
+    if (!rc)
+        rc = examine_modelled(ranking, listed);
+    if (!rc && has_parts(ranking->planner))
+        rc = examine_parts(ranking);
+    return rc ? rc : examine_listed(ranking, listed, TRV_TREE_MESSAGES_MAX);
 }

@@ -4,7 +4,6 @@
  */
 #include "schedule/per_port.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,31 +62,20 @@ static int count_step(const trv_schedule_t *schedule, const int *period, int cla
     return rc;
 }
 
-int trv_schedule_find_per_port(const trv_schedule_t *schedule, int enough, int *most)
+int trv_schedule_messages_per_port(const trv_schedule_t *schedule)
 {
-    int period[TRV_DIMS_MAX], classes = 1, messages = 1, rc = TRV_OK;
-    *most = schedule->messages_per_port;
-    if (*most > 0)
-        return TRV_OK;
-    *most = 1;
+    int period[TRV_DIMS_MAX], classes = 1, most = 1, rc = TRV_OK;
+    if (schedule->messages_per_port > 0)
+        return schedule->messages_per_port;
     for (int d = 0; d < schedule->torus.dims; d++)
         classes *= period[d] = trv_schedule_period(schedule, d);
     load_t *load = malloc((size_t)classes * sizeof *load);
     trv_step_t step = TRV_STEP_INIT;
     if (!load)
         return trv_fail_memory();
-    for (int at = 0; at < schedule->streams * schedule->steps && !rc && *most <= enough; at++) {
-        rc = count_step(schedule, period, classes, at / schedule->steps, at % schedule->steps, &step, load, &messages);
-        *most = trv_messages_per_port(&schedule->torus, messages);
-    }
+    for (int at = 0; at < schedule->streams * schedule->steps && !rc; at++)
+        rc = count_step(schedule, period, classes, at / schedule->steps, at % schedule->steps, &step, load, &most);
     trv_step_clear(&step);
     free(load);
-    return rc;
-}
-
-int trv_schedule_messages_per_port(const trv_schedule_t *schedule)
-{
-    int most = 0;
-    const int rc = trv_schedule_find_per_port(schedule, INT_MAX, &most);
-    return rc ? rc : most;
+    return rc ? rc : trv_messages_per_port(&schedule->torus, most);
 }

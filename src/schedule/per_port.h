@@ -5,13 +5,9 @@
 #ifndef TRIVANCE_SCHEDULE_PER_PORT_H
 #define TRIVANCE_SCHEDULE_PER_PORT_H
 
-#include <trivance/schedule.h>
+#include <trivance/torus.h>
 
 /* This number of messages per port, rounded up. */
 int trv_messages_per_port(const trv_torus_t *torus, int messages);
-
-/* Finds the maximum over all ranks, steps and streams, or a number that is larger than `enough`: the number that the
- * schedule declares or, if it declares none, the count. */
-int trv_schedule_find_per_port(const trv_schedule_t *schedule, int enough, int *most);
 
 #endif

@@ -171,6 +171,18 @@ int trv_simulator_create(trv_simulator_t **created, const trv_schedule_t *schedu
     return rc;
 }
 
+int trv_simulator_simultaneous(const trv_simulator_t *simulator)
+{
+    const size_t stages = (size_t)simulator->fold.ranks * (size_t)simulator->streams * (size_t)simulator->steps;
+    int most = 0;
+    for (size_t i = 0; i < stages; i++) {
+        const stage_t *stage = &simulator->stage[i];
+        const int messages = stage->sends > stage->receives ? stage->sends : stage->receives;
+        most = messages > most ? messages : most;
+    }
+    return most;
+}
+
 void trv_simulator_destroy(trv_simulator_t *simulator)
 {
     if (!simulator)

@@ -51,6 +51,9 @@ struct trv_simulator {
 /* The rank of the fold that represents a rank of the torus. */
 int trv_simulator_class(const trv_simulator_t *simulator, int rank);
 
+/* The maximum number of messages that one rank sends or receives in a step of a stream. */
+int trv_simulator_simultaneous(const trv_simulator_t *simulator);
+
 /* Whether the fold may represent the torus, because nothing in the options makes ranks differ; and whether packets may
  * be enlarged. */
 bool trv_simulate_may_fold(const trv_simulate_options_t *options);

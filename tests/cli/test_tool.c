@@ -168,7 +168,7 @@ static void test_keys(void **state)
     expect_keys("simulate 9 3x3 -b 8 --compare --format=json",
                 "torus,collective,algorithm,chosen_for,model,delivery,bandwidth_bps,nic_bandwidth_bps,alpha_ns,"
                 "link_latency_ns,host_latency_ns,router_in_ns,router_out_ns,packet,bytes,time_ns,"
-                "time_vs_trivance,best,packet_hops,simulated_hops,wall_s,error,cost_ns,cost_ratio",
+                "time_vs_trivance,best,packet_hops,simulated_hops,messages_per_port,wall_s,error,cost_ns,cost_ratio",
                 "trivance-simulate.1");
 }
 

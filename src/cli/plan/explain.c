@@ -39,7 +39,7 @@ static void row_add(cli_explanation_t *analysis, const trv_planner_choice_t *cho
     for (int i = 0; i < analysis->rows; i++)
         if (strcmp(analysis->row[i].choice.algorithm, choice->algorithm) == 0)
             return;
-    const bool excess = cli_excess_of(&analysis->excess, choice->algorithm) > 0;
+    const bool excess = cli_excess_of(&analysis->excess, choice->algorithm);
     const int first = excess ? 1 : 0; /* the plan remains the first row */
     int at = analysis->rows++;
     for (; at > first && analysis->row[at - 1].choice.time_ns > choice->time_ns; at--)

@@ -7,23 +7,9 @@
 
 #include <trivance/algorithms.h>
 
-static int count_excess(const cli_excess_t *excess, const char *algorithm)
+int cli_excess_add(cli_excess_t *excess, const char *algorithm, const trv_schedule_t *schedule)
 {
-    trv_schedule_t *schedule;
-    if (excess->network.messages_per_port == 0 ||
-        trv_schedule_create_on(&schedule, &excess->network, algorithm, excess->collective, excess->root))
-        return 0;
-    const int messages = trv_schedule_messages_per_port(schedule);
-    trv_schedule_destroy(schedule);
-    return messages > excess->network.messages_per_port ? messages : 0;
-}
-
-int cli_excess_of(cli_excess_t *excess, const char *algorithm)
-{
-    for (int i = 0; i < excess->algorithms; i++)
-        if (strcmp(excess->algorithm[i].name, algorithm) == 0)
-            return excess->algorithm[i].messages;
-    const int messages = count_excess(excess, algorithm);
+    const int counted = schedule ? trv_schedule_messages_per_port(schedule) : 0, messages = counted > 0 ? counted : 0;
     if (excess->algorithms < (int)(sizeof excess->algorithm / sizeof excess->algorithm[0])) {
         const int i = excess->algorithms++;
         snprintf(excess->algorithm[i].name, sizeof excess->algorithm[i].name, "%s", algorithm);
@@ -32,12 +18,31 @@ int cli_excess_of(cli_excess_t *excess, const char *algorithm)
     return messages;
 }
 
+int cli_messages_per_port(cli_excess_t *excess, const char *algorithm)
+{
+    trv_schedule_t *schedule;
+    for (int i = 0; i < excess->algorithms; i++)
+        if (strcmp(excess->algorithm[i].name, algorithm) == 0)
+            return excess->algorithm[i].messages;
+    if (trv_schedule_create_on(&schedule, &excess->network, algorithm, excess->collective, excess->root))
+        schedule = NULL;
+    const int messages = cli_excess_add(excess, algorithm, schedule);
+    trv_schedule_destroy(schedule);
+    return messages;
+}
+
+bool cli_excess_of(cli_excess_t *excess, const char *algorithm)
+{
+    const int limit = excess->network.messages_per_port;
+    return limit > 0 && cli_messages_per_port(excess, algorithm) > limit;
+}
+
 const char *cli_excess_mark(cli_excess_t *excess, const char *label, const char *algorithm, char marked[CLI_MARKED_MAX])
 {
-    const int messages = cli_excess_of(excess, algorithm);
-    for (int i = 0; i < excess->algorithms && messages; i++)
+    const bool exceeds = cli_excess_of(excess, algorithm);
+    for (int i = 0; i < excess->algorithms && exceeds; i++)
         excess->algorithm[i].marked |= strcmp(excess->algorithm[i].name, algorithm) == 0;
-    snprintf(marked, CLI_MARKED_MAX, "%s%s", label, messages ? CLI_EXCESS_MARK : "");
+    snprintf(marked, CLI_MARKED_MAX, "%s%s", label, exceeds ? CLI_EXCESS_MARK : "");
     return marked;
 }
 

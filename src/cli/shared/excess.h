@@ -21,13 +21,19 @@ typedef struct cli_excess {
     int algorithms; /* whose messages are counted */
     struct {
         char name[TRV_FULL_NAME_MAX];
-        int messages; /* per port, if they are too many, otherwise 0 */
+        int messages; /* per port */
         bool marked;
     } algorithm[128]; /* those of longer tables are counted, but not explained */
 } cli_excess_t;
 
-/* The messages per port of an algorithm if the network allows fewer, otherwise 0; also if it does not support it. */
-int cli_excess_of(cli_excess_t *excess, const char *algorithm);
+/* Sets the messages per port of an algorithm to those of a schedule, which may be NULL, and returns them. */
+int cli_excess_add(cli_excess_t *excess, const char *algorithm, const trv_schedule_t *schedule);
+
+/* The messages per port of an algorithm: as set, or of its schedule on the network; 0 if there is none. */
+int cli_messages_per_port(cli_excess_t *excess, const char *algorithm);
+
+/* Whether the network allows fewer. */
+bool cli_excess_of(cli_excess_t *excess, const char *algorithm);
 
 /* The label of an algorithm, with the mark if it has too many messages. Returns `marked`. */
 const char *cli_excess_mark(cli_excess_t *excess, const char *label, const char *algorithm,

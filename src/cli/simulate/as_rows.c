@@ -18,6 +18,7 @@ static void begin_rows(const cli_simulate_t *job, cli_table_t *table)
     static const cli_column_t result[] =
         {{"bytes", NULL, true, 0},  {"time_ns", NULL, true, 0},     {"time_vs_trivance", NULL, true, 0},
          {"best", NULL, false, 0},  {"packet_hops", NULL, true, 0}, {"simulated_hops", NULL, true, 0},
+         {"messages_per_port", NULL, true, 0},
          {"wall_s", NULL, true, 0}, {"error", NULL, false, 0}};
     static const cli_column_t compared[] = {{"cost_ns", NULL, true, 0}, {"cost_ratio", NULL, true, 0}};
     static const cli_column_t loaded[] = {{"links_used", NULL, true, 0},
@@ -43,11 +44,11 @@ static void begin_rows(const cli_simulate_t *job, cli_table_t *table)
     cli_table_begin(table, stdout, job->format, column, columns, false);
 }
 
-static void add_result(const cli_group_t *group, int line, int size, cli_table_t *table)
+static void add_result(const cli_group_t *group, int line, int size, cli_excess_t *excess, cli_table_t *table)
 {
     const cli_point_t *point = &group->point[line * group->sizes + size];
     if (point->row.code) {
-        for (int cell = 0; cell < 6; cell++)
+        for (int cell = 0; cell < 7; cell++)
             cli_cell_none(table);
         cli_cell_text(table, point->row.reason);
         return;
@@ -57,6 +58,8 @@ static void add_result(const cli_group_t *group, int line, int size, cli_table_t
     cli_cell_bool(table, cli_group_is_best(group, line, size));
     cli_cell_int(table, (int64_t)point->row.packet_hops);
     cli_cell_int(table, (int64_t)point->row.simulated_hops);
+    const int messages = cli_messages_per_port(excess, point->row.algorithm);
+    messages > 0 ? cli_cell_int(table, messages) : cli_cell_none(table); /* a GOAL program has no schedule */
     cli_cell_real(table, point->row.wall_s, 6);
     cli_cell_none(table);
 }
@@ -94,7 +97,8 @@ static void add_limit(const cli_group_t *group, const cli_point_t *point, cli_ta
     cli_limit_cells(table, &limit, point->row.code ? NAN : point->row.time_ns);
 }
 
-static void add_row(const cli_simulate_t *job, const cli_group_t *group, int line, int size, cli_table_t *table)
+static void add_row(const cli_simulate_t *job, const cli_group_t *group, int line, int size, cli_excess_t *excess,
+                    cli_table_t *table)
 {
     char torus[TRV_TORUS_TEXT_MAX], slow[CLI_LINKS_TEXT_MAX];
     int index = line * group->sizes + size;
@@ -106,7 +110,7 @@ static void add_row(const cli_simulate_t *job, const cli_group_t *group, int lin
     cli_cell_text(table, point->choice->label);
     cli_network_cells(&group->options, table);
     job->goal ? cli_cell_none(table) : cli_cell_int(table, (int64_t)point->bytes);
-    add_result(group, line, size, table);
+    add_result(group, line, size, excess, table);
     if (job->compare) {
         double cost_ns = group->detail[index].cost_ns;
         cli_cell_real(table, cost_ns, 3);
@@ -125,9 +129,14 @@ int cli_simulate_rows(const cli_simulate_t *job, const cli_outcome_t *outcome)
 {
     cli_table_t table;
     begin_rows(job, &table);
-    for (int g = 0; g < outcome->groups; g++)
-        for (int line = 0; line < outcome->group[g].lines; line++)
-            for (int size = 0; size < outcome->group[g].sizes; size++)
-                add_row(job, &outcome->group[g], line, size, &table);
+    for (int g = 0; g < outcome->groups; g++) {
+        const cli_group_t *group = &outcome->group[g];
+        cli_excess_t excess = cli_group_excess(group);
+        if (outcome->schedule)
+            cli_excess_add(&excess, outcome->choice.label, outcome->schedule);
+        for (int line = 0; line < group->lines; line++)
+            for (int size = 0; size < group->sizes; size++)
+                add_row(job, group, line, size, &excess, &table);
+    }
     return cli_table_end(&table);
 }

@@ -110,9 +110,7 @@ static int ranking_print(const cli_group_t *group, const ranking_t *ranking, cli
 int cli_simulate_ranking(const cli_group_t *group)
 {
     ranking_t ranking[CLI_RANKING_SIZES_MAX] = {{0}};
-    cli_excess_t excess = {.network = cli_network_on(&group->torus, &group->options),
-                           .collective = group->collective,
-                           .root = group->root};
+    cli_excess_t excess = cli_group_excess(group);
     int rc = TRV_OK;
     for (int size = 0; size < group->sizes && !rc; size++)
         rc = ranking_init(&ranking[size], group, size);

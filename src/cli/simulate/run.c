@@ -54,6 +54,17 @@ bool cli_group_covers(const cli_group_t *group, int line)
     return covers;
 }
 
+cli_excess_t cli_group_excess(const cli_group_t *group)
+{
+    cli_excess_t excess = {.network = cli_network_on(&group->torus, &group->options),
+                           .collective = group->collective,
+                           .root = group->root};
+    for (int i = 0; i < group->lines * group->sizes; i++)
+        if (group->point[i].schedule && !group->point[i].row.code)
+            cli_excess_add(&excess, group->point[i].row.algorithm, group->point[i].schedule);
+    return excess;
+}
+
 static bool is_trivance(const cli_choice_t *choice)
 {
     for (int i = 0; i < choice->members; i++)

@@ -8,6 +8,7 @@
 #include <trivance/compare.h>
 #include <trivance/simulate.h>
 
+#include "cli/shared/excess.h"
 #include "cli/shared/input.h"
 #include "cli/shared/lower_bound.h"
 #include "cli/shared/network_options.h"
@@ -100,6 +101,9 @@ double cli_group_best_ns(const cli_group_t *group, int size);
 double cli_group_trivance_ns(const cli_group_t *group, int size);
 /* T / T_Trivance; NAN if there is no time of Trivance. */
 double cli_group_vs_trivance(const cli_group_t *group, int line, int size);
+
+/* The messages per port of the algorithms of a group. */
+cli_excess_t cli_group_excess(const cli_group_t *group);
 
 /* Prints the times and ratios of a group for --ranking. */
 int cli_simulate_ranking(const cli_group_t *group);

@@ -149,9 +149,7 @@ static void print_orders(const cli_group_t *group)
 static int print_times(const cli_simulate_t *job, const cli_group_t *group)
 {
     bool families = false;
-    cli_excess_t excess = {.network = cli_network_on(&group->torus, &group->options),
-                           .collective = group->collective,
-                           .root = group->root};
+    cli_excess_t excess = cli_group_excess(group);
     int rc = print_table(job, group, "time", job->goal ? 0 : 2, time_cell, job->goal ? NULL : &excess);
     for (int line = 0; line < group->lines; line++)
         families |= runs(group, line) && point_at(group, line, 0)->choice->members > 1;
