@@ -60,7 +60,7 @@ typedef struct trv_planner_choice {
  *
  * With one queue per link (TRV_FIFO) a call takes milliseconds. With two channels (TRV_DATELINE) the best few
  * candidates are simulated on the whole torus, which takes seconds on thousands of ranks. With lines, slow or cut links
- * it takes about a second on 1,024 ranks; candidates whose simulation would take longer are left out. Choices are
+ * it takes up to four seconds on 1,024 ranks; candidates whose simulation would take longer are left out. Choices are
  * cached, so a repeated call takes microseconds. Thread-safe.
  *
  * TRV_ERR_ARGUMENT for an impossible network or constraint (a bandwidth of 0, a negative latency);

@@ -25,7 +25,7 @@ typedef struct trv_candidate {
     bool own;            /* a user's schedule (trv_planner_add), of which only the simulator exists */
     bool has_properties; /* properties is filled in */
     trv_properties_t properties;
-    int per_port; /* messages per port; 0: not counted yet */
+    int per_port;               /* messages per port; 0: not counted yet */
     trv_simulator_t *simulator; /* NULL until it is needed */
 } trv_candidate_t;
 

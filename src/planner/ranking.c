@@ -9,9 +9,7 @@
 #include "planner/timing.h"
 #include "simulate/simulator.h"
 
-#define KEPT_MAX       5e5  /* maximum steps of all ranks and streams, and messages, of a simulator that is kept */
-#define CONFIRMED_MAX  4    /* best entries that are simulated as trv_simulate does, … */
-#define CONFIRMED_NEAR 1.02 /* … if they take at most this factor longer than the first */
+#define KEPT_MAX 5e5 /* maximum steps of all ranks and streams, and messages, of a simulator that is kept */
 
 bool trv_planner_same_algorithm(const char *name, const char *other)
 {
@@ -156,7 +154,7 @@ double trv_ranking_cutoff_ns(const trv_ranking_t *ranking)
     if (ranking->timed < ranking->capacity)
         return ranking->cutoff_ns;
     const trv_entry_t *last = &ranking->best[ranking->capacity - 1];
-    return fmin(ranking->cutoff_ns, last->time_ns * (last->exact ? 1 : CONFIRMED_NEAR));
+    return fmin(ranking->cutoff_ns, last->time_ns * (last->exact ? 1 : TRV_CONFIRMED_NEAR));
 }
 
 void trv_ranking_insert(trv_ranking_t *ranking, const trv_entry_t *entry)
@@ -214,8 +212,8 @@ int trv_planner_confirm(const trv_planner_t *planner, trv_candidate_t *candidate
 int trv_ranking_confirm(trv_ranking_t *ranking)
 {
     int rc = TRV_OK;
-    for (int i = 0; i < CONFIRMED_MAX && i < ranking->timed &&
-                    ranking->best[i].time_ns <= CONFIRMED_NEAR * ranking->best[0].time_ns && !rc;) {
+    for (int i = 0; i < TRV_CONFIRMED_MAX && i < ranking->timed &&
+                    ranking->best[i].time_ns <= TRV_CONFIRMED_NEAR * ranking->best[0].time_ns && !rc;) {
         trv_entry_t entry = ranking->best[i];
         if (entry.exact) {
             i++;

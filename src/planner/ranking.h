@@ -108,6 +108,10 @@ void trv_ranking_drop_large(const trv_ranking_t *ranking, int candidate);
 int trv_planner_confirm(const trv_planner_t *planner, trv_candidate_t *candidate, uint64_t vector_bytes,
                         trv_entry_t *entry);
 
+/* The best entries are simulated as trv_simulate does, if they take at most this factor longer than the first. */
+#define TRV_CONFIRMED_MAX  4
+#define TRV_CONFIRMED_NEAR 1.02
+
 /* The same for the best entries, which are inserted anew. */
 int trv_ranking_confirm(trv_ranking_t *ranking);
 

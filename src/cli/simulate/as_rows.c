@@ -15,11 +15,15 @@ static void begin_rows(const cli_simulate_t *job, cli_table_t *table)
                                           {"collective", NULL, false, 0},
                                           {"algorithm", NULL, false, 0},
                                           {"chosen_for", NULL, false, 0}};
-    static const cli_column_t result[] =
-        {{"bytes", NULL, true, 0},  {"time_ns", NULL, true, 0},     {"time_vs_trivance", NULL, true, 0},
-         {"best", NULL, false, 0},  {"packet_hops", NULL, true, 0}, {"simulated_hops", NULL, true, 0},
-         {"messages_per_port", NULL, true, 0},
-         {"wall_s", NULL, true, 0}, {"error", NULL, false, 0}};
+    static const cli_column_t result[] = {{"bytes", NULL, true, 0},
+                                          {"time_ns", NULL, true, 0},
+                                          {"time_vs_trivance", NULL, true, 0},
+                                          {"best", NULL, false, 0},
+                                          {"packet_hops", NULL, true, 0},
+                                          {"simulated_hops", NULL, true, 0},
+                                          {"messages_per_port", NULL, true, 0},
+                                          {"wall_s", NULL, true, 0},
+                                          {"error", NULL, false, 0}};
     static const cli_column_t compared[] = {{"cost_ns", NULL, true, 0}, {"cost_ratio", NULL, true, 0}};
     static const cli_column_t loaded[] = {{"links_used", NULL, true, 0},
                                           {"utilisation_mean", NULL, true, 0},
