@@ -41,15 +41,17 @@ static int add_named(trv_candidates_t *list, const char *name, int distinct_max)
 
 /* Adds a candidate that is always considered, unless simulating it is too much work because it has no symmetry. On
  * networks with lines, slow or cut links no schedule has a symmetry, so that none is left out for this reason. */
-static int add_measured(trv_candidates_t *list, const char *name)
+static int simulated_max(const trv_candidates_t *list)
 {
-    const int distinct_max = trv_network_is_uniform(&list->network) ? DISTINCT_RANKS_MAX : list->network.torus.ranks;
-    return add_named(list, name, distinct_max);
+    return trv_network_is_uniform(&list->network) ? DISTINCT_RANKS_MAX : list->network.torus.ranks;
 }
+
+static int add_measured(trv_candidates_t *list, const char *name) { return add_named(list, name, simulated_max(list)); }
 
 static int add_single(trv_candidates_t *list, const trv_algorithm_t *algorithm)
 {
-    if (algorithm->relays)
+    const bool too_many = algorithm->symmetry == TRV_SYMMETRY_NONE && list->network.torus.ranks > simulated_max(list);
+    if (algorithm->relays || too_many)
         return TRV_OK;
     int rc = trv_algorithm_supports(algorithm, &list->network.torus, list->collective);
     if (rc == TRV_ERR_UNSUPPORTED) /* the only error that excludes an algorithm; others are returned */

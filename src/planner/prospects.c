@@ -20,6 +20,7 @@
 #define LINES_MAX         48   /* number of candidates of algorithms that are made for lines */
 #define MODEL_SLACK       0.7  /* lower bound on the time of these, as a fraction of their model's estimate */
 #define LINES_SLOWER      2    /* time on a line relative to a ring, both without the start of steps (alpha) */
+#define TREE_RANKS_MAX    1e5  /* on more ranks the search for the trees of an algorithm takes seconds */
 #define CHEAP_MESSAGES    0.05 /* a schedule with fewer messages than this part of hops_max is cheap */
 
 typedef struct search {
@@ -245,7 +246,8 @@ int trv_prospects_find(const trv_planner_t *planner, uint64_t vector_bytes, trv_
         if (!list->candidate[i].by_name && list->candidate[i].model.steps <= 0)
             rc = add_single(&search, list->candidate[i].name);
     for (int i = 0; i < trv_algorithms_count() && !rc; i++)
-        if (!trv_algorithm_at(i)->relays)
+        if (!trv_algorithm_at(i)->relays &&
+            !(trv_algorithm_at(i)->any_network && list->network.torus.ranks > TREE_RANKS_MAX))
             rc = add_single(&search, trv_algorithm_name(trv_algorithm_at(i)));
     return rc;
 }

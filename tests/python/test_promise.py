@@ -11,6 +11,8 @@ import os
 import random
 import subprocess
 
+import pytest
+
 import trivance as tv
 from trivance.simulation import Point, compare_points
 
@@ -135,6 +137,21 @@ def ask(seed, questions, ranks, largest):
 
 def test_promise(exhaustive):
     assert ask(1, 300 if exhaustive else 4, ranks=64 if exhaustive else 16, largest=2 ** 22) == 0
+
+
+NODES = [  # with whole vectors of megabytes, whose packets the search enlarges
+    (tv.Network("5x3", nodes=[0, 1, *range(3, 15)], bandwidth="25Gb/s", injection="30Gb/s", alpha="100ns", gamma="0.02ns/stream",
+                messages_per_port=2), "allgather", 3567457),
+    (tv.Network("5x6", nodes=sorted(set(range(30)) - {14, 20, 23, 26}), bandwidth="200Gb/s", alpha="500ns", gamma="0ns"),
+     "allreduce", 33193319),
+    (tv.Network("9x4", cuts=[(30, "+1")], nodes=sorted(set(range(36)) - {19}), bandwidth="1600Gb/s", alpha="100ns", gamma="0ns"),
+     "allreduce", 80280736),
+]
+
+
+@pytest.mark.parametrize("net, collective, size", NODES)
+def test_nodes(net, collective, size):
+    assert violation(net, collective, 0, size) is None
 
 
 if __name__ == "__main__":
