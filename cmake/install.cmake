@@ -8,7 +8,7 @@ string(REGEX REPLACE "/$" "" pkgconfig_to_prefix "${pkgconfig_to_prefix}")
 
 # ---- Core: headers, both libraries, pkg-config, CMake package ------------------------------------------------------
 install(DIRECTORY include/trivance DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-  FILES_MATCHING PATTERN "*.h" PATTERN "trivance_mpi.h" EXCLUDE PATTERN "net.h" EXCLUDE)
+  FILES_MATCHING PATTERN "*.h" PATTERN "net.h" EXCLUDE)
 install(TARGETS trivance_shared trivance_static EXPORT trivance-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 configure_file(cmake/trivance.pc.in trivance.pc @ONLY)
@@ -51,7 +51,7 @@ if(TARGET trivance_pmpi_abi)
   install(TARGETS trivance_pmpi_abi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 if(mpis)
-  install(FILES include/trivance/trivance_mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/trivance)
+  install(FILES ${PROJECT_BINARY_DIR}/bindings/trivance/trivance_mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/trivance)
 endif()
 
 # ---- Connections without MPI: libtrivance_net ----------------------------------------------------------------------

@@ -5,9 +5,9 @@
 # to CMake.
 set -eu
 
-build="build-essential cmake ninja-build pkg-config libcmocka-dev libjansson-dev libfabric-dev
+build="build-essential cmake ninja-build pkg-config python3 libcmocka-dev libjansson-dev libfabric-dev
        libhwloc-dev libpmix-dev libopenmpi-dev openmpi-bin libmpich-dev mpich"
-check="iproute2 python3 python3-mpi4py python3-numpy python3-matplotlib python3-pytest"
+check="iproute2 python3-mpi4py python3-numpy python3-matplotlib python3-pytest"
 clang="clang libclang-rt-dev llvm"
 netpipe="netpipe-openmpi netpipe-mpich2"
 python="python3-pandas python3-networkx python3-nbclient python3-ipykernel python3-tqdm python3-setuptools

@@ -7,10 +7,14 @@ mkdir -p "$folder"
 work=$(mktemp -d "$folder/work.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
+python3 -B src/mpi/bindings/generate.py "$work/headers"
+cp include/trivance/*.h "$work/headers/trivance/"
 python3 docs/site/pages.py . "$work"
 (cd "$work" && mkdocs build --strict --quiet) # a warning is an error
 
-{ cat docs/site/Doxyfile; echo "OUTPUT_DIRECTORY = \"$work\""; } | doxygen -
+{ cat docs/site/Doxyfile; echo "OUTPUT_DIRECTORY = \"$work\""
+    echo "INPUT = \"$work/headers/trivance\""
+    echo "STRIP_FROM_PATH = \"$work/headers\""; } | doxygen -
 # Doxygen names the page of a header torus.h(3), and adds a link to it for every name in the header, of which those of
 # functions and types are kept.
 mkdir "$work/man3"

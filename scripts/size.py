@@ -20,7 +20,7 @@ RESEARCH = ("research/", "python/trivance/figures/", "python/trivance/validation
 DATA = ("/vendor/", "src/search/distances/distances_table.c", "src/search/stars/stars_table.c", "src/formats/front/profiles/",
         "tests/data/", "tests/fuzz/corpus/", "tests/answers.txt")
 DATA_ENDINGS = (".csv", ".json", ".svg", ".png", ".md", ".ipynb")
-C_LIKE = (".c", ".h", ".cpp", ".hpp", ".js", ".mjs", ".css", ".ts", ".map", ".F90", ".f90")
+C_LIKE = (".c", ".h", ".h.in", ".cpp", ".hpp", ".js", ".mjs", ".css", ".ts", ".map", ".F90", ".f90")
 
 
 def run(*command):

@@ -206,7 +206,7 @@ def everything(build):
     for library in sorted(glob.glob(f"{build}/**/*.so", recursive=True)):
         if "/tests/" not in library and not os.path.islink(os.path.dirname(library)):
             found[f"symbols {os.path.basename(library)}"] = lambda library=library: symbols(library)
-    for header in sorted(glob.glob(f"{ROOT}/include/trivance/*.h")):
+    for header in sorted(glob.glob(f"{ROOT}/include/trivance/*.h") + glob.glob(f"{build}/bindings/trivance/*.h")):
         found[f"prototypes {os.path.basename(header)}"] = lambda header=header: prototypes(header)
     for kind in ("openmpi", "mpich", "net"):
         found[f"decisions {kind}"] = lambda kind=kind: job(build, kind)

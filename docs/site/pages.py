@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes the pages of the documentation site: pages.py SOURCE FOLDER
 
-Copies docs/ and the documents of the root folder to FOLDER/pages, and mkdocs.yml to FOLDER. Each public header becomes
-a page of its comments and declarations. Links to other files of the project lead to copies of them, so that the site
-is complete without the repository.
+Copies docs/ and the documents of the root folder to FOLDER/pages, and mkdocs.yml to FOLDER. Each public header, in
+FOLDER/headers/trivance, becomes a page of its comments and declarations. Links to other files of the project lead to
+copies of them, so that the site is complete without the repository.
 """
 import html
 import os
@@ -96,12 +96,12 @@ class Site:
             page = self.page_of(path)
             self.write(page, self.rewrite(self.read(path), posixpath.dirname(path), page))
 
-    def add_headers(self):
+    def add_headers(self, headers):
         """Returns the entries of the pages for the navigation."""
         rows, entries = [], ["api/index.md"]
-        for name in sorted(os.listdir(os.path.join(self.source, "include/trivance"))):
+        for name in sorted(os.listdir(headers)):
             page = f"api/{name[:-2]}.md"
-            text, purpose = header_page(name, self.read(f"include/trivance/{name}"))
+            text, purpose = header_page(name, self.read(os.path.join(headers, name)))
             self.write(page, text)
             entries.append(f"trivance/{name}: {page}")
             rows.append(f"| [trivance/{name}]({name[:-2]}.md) | {purpose} |")
@@ -162,7 +162,7 @@ def main():
     source, folder = sys.argv[1:3]
     os.makedirs(folder, exist_ok=True)
     site = Site(source, folder)
-    entries = site.add_headers()
+    entries = site.add_headers(os.path.join(folder, "headers/trivance"))
     site.add_documents()
     settings = site.read("docs/site/mkdocs.yml")
     for page in sorted(os.listdir(site.pages)):

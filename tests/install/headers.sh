@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Every public header compiles on its own, as strict C11 and C++17, with each of its initializers, and states its
 # stability. Since C++20 values may follow the initializers.
-# Usage: headers.sh SOURCE CC CXX
+# Usage: headers.sh SOURCE BUILD CC CXX
 set -eu
-source=$1
-strict=(-Wall -Wextra -pedantic-errors -Werror -Wno-unused-command-line-argument -fsyntax-only "-I$source/include")
+source=$1 build=$2
+shift
+strict=(-Wall -Wextra -pedantic-errors -Werror -Wno-unused-command-line-argument -fsyntax-only "-I$source/include" "-I$build/bindings")
 
 # Prints the definition of a variable for each initializer of a header.
 initializers() { # HEADER
@@ -14,7 +15,8 @@ initializers() { # HEADER
 }
 
 count=0
-for header in "$source"/include/trivance/*.h; do
+for header in "$source"/include/trivance/*.h "$build"/bindings/trivance/*.h; do
+    [ -e "$header" ] || continue # without MPI
     name=trivance/$(basename "$header")
     [ "$name" = trivance/trivance.h ] || grep -qE '^ \* Stability: (stable|experimental)\.$' "$header" ||
         { echo "headers: $name does not state its stability"; exit 1; }

@@ -32,11 +32,11 @@ compare() { # LIBRARY HEADER…
 core=$build/src/libtrivance.so
 headers=()
 for header in "$source"/include/trivance/*.h; do
-    case $(basename "$header") in trivance_mpi.h | net.h | formats.h) ;; *) headers+=("$header") ;; esac
+    case $(basename "$header") in net.h | formats.h) ;; *) headers+=("$header") ;; esac
 done
 compare "$core" "${headers[@]}"
 for library in "$build"/src/mpi/libtrivance_mpi_*.so; do
-    [ ! -e "$library" ] || compare "$library" "$source"/include/trivance/trivance_mpi.h
+    [ ! -e "$library" ] || compare "$library" "$build"/bindings/trivance/trivance_mpi.h
 done
 net=$build/src/net/libtrivance_net.so
 [ ! -e "$net" ] || compare "$net" "$source"/include/trivance/net.h

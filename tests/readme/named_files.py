@@ -27,7 +27,7 @@ def paths(source):
 def main():
     source = sys.argv[1]
     every = list(paths(source))
-    exists = {"/".join(path.split("/")[i:]) for path in every for i in range(path.count("/") + 1)}
+    exists = {"/".join(path.removesuffix(".in").split("/")[i:]) for path in every for i in range(path.count("/") + 1)}
     faults = names = 0
     for path in every:
         if not path.endswith(ENDINGS) or "/vendor/" in path:

@@ -1,17 +1,14 @@
 #!/usr/bin/env python3
-"""Checks that the table of algorithms in docs/algorithms.md equals the output of `trivance list`.
+"""Checks tables in documents: that of algorithms in docs/algorithms.md equals the output of `trivance list`, and that of
+MPI's functions in docs/drop-in.md the one of src/mpi/bindings.
 
-Usage: tables.py SOURCE TOOL            exit status 1 and a line if it differs
-       tables.py SOURCE TOOL --fix      writes it
+Usage: tables.py SOURCE TOOL            exit status 1 and a line for each that differs
+       tables.py SOURCE TOOL --fix      writes them
 """
 import json
 import os
 import subprocess
 import sys
-
-BEGIN = "<!-- algorithms: tests/readme/tables.py --fix writes the following from `trivance list` -->\n"
-END = "<!-- algorithms end -->\n"
-
 
 def table(head, rows):
     lines = ["|" + "".join(f" {cell} |" if cell else " |" for cell in cells) for cells in [head] + rows]
@@ -40,24 +37,31 @@ def reference(algorithms, source):
     return table(["algorithm", "what it is", "steps", "bytes that a rank sends", "result", "tori"], rows)
 
 
+def functions(source):
+    generator = [sys.executable, "-B", os.path.join(source, "src/mpi/bindings/generate.py"), "--table"]
+    return subprocess.run(generator, check=True, capture_output=True, text=True).stdout
+
+
 def main():
     source, tool = sys.argv[1:3]
-    algorithms = json.loads(subprocess.run([tool, "list", "--format=json"], check=True, capture_output=True).stdout)
-    path = os.path.join(source, "docs/algorithms.md")
-    with open(path, encoding="utf-8") as document:
-        text = document.read()
-    begin, end = text.index(BEGIN) + len(BEGIN), text.index(END)
-    written = reference(algorithms, source)
     if sys.argv[3:] not in ([], ["--fix"]):
         sys.exit(f"tables: unknown option '{' '.join(sys.argv[3:])}': expected --fix")
-    if sys.argv[3:]:
-        with open(path, "w", encoding="utf-8") as document:
-            document.write(text[:begin] + written + text[end:])
-    elif text[begin:end] != written:
-        print("tables: the table of algorithms in docs/algorithms.md differs from `trivance list`; "
-              "tests/readme/tables.py --fix writes it")
-        return 1
-    return 0
+    listed = json.loads(subprocess.run([tool, "list", "--format=json"], check=True, capture_output=True).stdout)
+    differ = 0
+    for name, origin, written in (("algorithms", "`trivance list`", reference(listed, source)),
+                                  ("drop-in", "src/mpi/bindings/functions.py", functions(source))):
+        path = os.path.join(source, f"docs/{name}.md")
+        with open(path, encoding="utf-8") as document:
+            text = document.read()
+        mark = f"<!-- {name}: tests/readme/tables.py --fix writes the following from {origin} -->\n"
+        begin, end = text.index(mark) + len(mark), text.index(f"<!-- {name} end -->\n")
+        if sys.argv[3:]:
+            with open(path, "w", encoding="utf-8") as document:
+                document.write(text[:begin] + written + text[end:])
+        elif text[begin:end] != written:
+            print(f"tables: the table in docs/{name}.md differs from {origin}; tests/readme/tables.py --fix writes it")
+            differ = 1
+    return differ
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ def after(process, begin):
 
 def entered(profile_file):
     with open(profile_file, encoding="utf-8", errors="replace") as text:
-        return set(re.findall(r"^(?:fl|fi|fe)=.*/src/([\w/]+\.c)$", text.read(), re.M))
+        return set(re.findall(r"^(?:fl|fi|fe)=.*/(?:src|bindings)/([\w/]+\.c)$", text.read(), re.M))
 
 
 def listed(files):

@@ -1,15 +1,13 @@
 /*
- * The blocking functions of the API: TRV_Allreduce, TRV_Bcast and the other collectives, and their forms with large
- * counts, generated from the table in collectives.h; and TRV_Comm_set. A call for which no schedule runs uses the MPI
- * library's collective.
+ * Blocking calls of the API: TRV_Allreduce, TRV_Bcast and the other collectives, and their forms with large counts; and
+ * TRV_Comm_set. A call for which no schedule runs uses the MPI library's collective.
  */
-#include <stdatomic.h>
+#include "mpi/front/api.h"
 
-#include <trivance/trivance_mpi.h>
+#include <stdatomic.h>
 
 #include "base/error.h"
 #include "mpi/communicator/attribute.h"
-#include "mpi/front/collectives.h"
 #include "mpi/front/comm_set.h"
 #include "mpi/front/library.h"
 #include "mpi/front/dispatch.h"
@@ -40,7 +38,7 @@ static bool is_empty(const trv_mpi_call_t *call)
                     : call->reduction->count == 0;
 }
 
-static int run_call(const trv_mpi_call_t *call, MPI_Comm comm)
+int trv_mpi_api_run(const trv_mpi_call_t *call, MPI_Comm comm)
 {
     int code;
     if (is_empty(call) && comm != MPI_COMM_NULL && !trv_mpi_settings()->check)
@@ -53,18 +51,6 @@ static int run_call(const trv_mpi_call_t *call, MPI_Comm comm)
     trv_mpi_span_end(span, "no schedule was decided");
     return code;
 }
-
-#define BLOCKING_AS(NAME, Name, FORM, COUNT, DISPL)                                                                    \
-    int NAME(TRV_MPI_PARAMETERS_##FORM(COUNT, DISPL))                                                                  \
-    {                                                                                                                  \
-        return run_call(&(const trv_mpi_call_t)TRV_MPI_CALL_##Name, comm);                                             \
-    }
-#define BLOCKING(Name, name, NAME, FORM) BLOCKING_AS(TRV_##Name, Name, FORM, int, int)
-#define LARGE(Name, name, NAME, FORM)    BLOCKING_AS(TRV_##Name##_c, Name, FORM, MPI_Count, MPI_Aint)
-
-TRV_MPI_DISPATCHED(BLOCKING)
-TRV_MPI_DISPATCHED(LARGE)
-TRV_MPI_BARRIER(BLOCKING)
 
 int TRV_Comm_set(MPI_Comm comm, const char *torus, const char *algorithm)
 {

@@ -245,6 +245,5 @@ static const char *reason_of(MPI_Comm comm)
 
 void trv_mpi_intercept_end(trv_mpi_span_t span, const char *unsupported, MPI_Comm comm)
 {
-    if (span.number > 0)
-        trv_mpi_span_end(span, !trv_mpi_span_is_open(span) ? "" : unsupported ? unsupported : reason_of(comm));
+    trv_mpi_span_end(span, !trv_mpi_span_is_open(span) ? "" : unsupported ? unsupported : reason_of(comm));
 }

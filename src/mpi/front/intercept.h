@@ -46,8 +46,8 @@ void trv_mpi_intercept_log_fallback(const char *name, const trv_mpi_call_t *call
 /* Whether this thread executes code of Trivance, so that a call is not the program's. */
 bool trv_mpi_intercept_is_inside(void);
 
-/* Ends the span of a call on `comm` that began with trv_mpi_span_begin (mpi/reports/log_table.h). `unsupported`: the
- * reason why calls of this function always fall back, or NULL. */
+/* Ends the span, whose number is not 0, of a call on `comm` that began with trv_mpi_span_begin
+ * (mpi/reports/log_table.h). `unsupported`: the reason why calls of this function always fall back, or NULL. */
 #define TRV_MPI_NO_SCHEDULES "Trivance has no schedules for it"
 void trv_mpi_intercept_end(trv_mpi_span_t span, const char *unsupported, MPI_Comm comm);
 

@@ -1,6 +1,5 @@
 /*
- * Non-blocking and persistent calls: TRV_Iallreduce, TRV_Allreduce_init and the like, generated from the table in
- * collectives.h.
+ * Non-blocking and persistent calls: TRV_Iallreduce, TRV_Allreduce_init and the like.
  *
  * These functions do not wait for other ranks, so they cannot make a decision. They run a schedule if an earlier
  * blocking call or plan with the same operation signature and size class has had one decided; otherwise they fall back
@@ -8,11 +7,9 @@
  */
 #include <stdlib.h>
 
-#include <trivance/trivance_mpi.h>
-
 #include "base/error.h"
 #include "mpi/communicator/attribute.h"
-#include "mpi/front/collectives.h"
+#include "mpi/front/api.h"
 #include "mpi/front/dispatch.h"
 #include "mpi/front/library.h"
 #include "transport/mpi/mpi_error.h"
@@ -108,8 +105,10 @@ static int handle_create(const call_t *call, trv_mpi_state_t *state, trv_mpi_req
     return code;
 }
 
-static int handle_begin(const call_t *call, TRV_Request *request)
+int trv_mpi_api_begin(const trv_mpi_call_t *arguments, MPI_Comm comm, MPI_Info info, bool persistent,
+                      TRV_Request *request)
 {
+    const call_t common = {arguments, comm, info, persistent}, *call = &common;
     if (!request)
         return trv_fail(TRV_ERR_ARGUMENT, "the request argument is NULL; pass the address of a TRV_Request"),
                MPI_ERR_ARG;
@@ -134,26 +133,6 @@ static int handle_begin(const call_t *call, TRV_Request *request)
     trv_mpi_arguments_clear(&spec.arguments);
     return code;
 }
-
-#define NONBLOCKING(Name, name, NAME, FORM)                                                                            \
-    int TRV_I##name(TRV_MPI_PARAMETERS_##FORM(MPI_Count, MPI_Aint), TRV_Request *request)                              \
-    {                                                                                                                  \
-        return handle_begin(&(call_t){.call = &(const trv_mpi_call_t)TRV_MPI_CALL_##Name, .comm = comm}, request);     \
-    }
-#define PERSISTENT(Name, name, NAME, FORM)                                                                             \
-    int TRV_##Name##_init(TRV_MPI_PARAMETERS_##FORM(MPI_Count, MPI_Aint), MPI_Info info, TRV_Request *request)         \
-    {                                                                                                                  \
-        return handle_begin(&(call_t){.call = &(const trv_mpi_call_t)TRV_MPI_CALL_##Name,                              \
-                                      .comm = comm,                                                                    \
-                                      .info = info,                                                                    \
-                                      .persistent = true},                                                             \
-                            request);                                                                                  \
-    }
-
-TRV_MPI_DISPATCHED(NONBLOCKING)
-TRV_MPI_BARRIER(NONBLOCKING)
-TRV_MPI_DISPATCHED(PERSISTENT)
-TRV_MPI_BARRIER(PERSISTENT)
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 

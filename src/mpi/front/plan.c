@@ -201,53 +201,6 @@ int trv_mpi_plan_create(const trv_mpi_reduction_t *call, MPI_Comm comm, TRV_Plan
     return plan_create_checked(state, &arguments, comm, code, plan);
 }
 
-static int plan_of(trv_collective_t collective, MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root,
-                   MPI_Comm comm, TRV_Plan *plan)
-{
-    return trv_mpi_plan_create(&(trv_mpi_reduction_t){collective, NULL, NULL, count, datatype, op, root}, comm, plan);
-}
-
-int TRV_Allreduce_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, TRV_Plan *plan)
-{
-    return plan_of(TRV_ALLREDUCE, count, datatype, op, 0, comm, plan);
-}
-
-int TRV_Reduce_scatter_block_plan_create(MPI_Count recvcount, MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
-                                         TRV_Plan *plan)
-{
-    return plan_of(TRV_REDUCE_SCATTER, recvcount, datatype, op, 0, comm, plan);
-}
-
-int TRV_Reduce_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm, TRV_Plan *plan)
-{
-    return plan_of(TRV_REDUCE, count, datatype, op, root, comm, plan);
-}
-
-int TRV_Allgather_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, TRV_Plan *plan)
-{
-    return plan_of(TRV_ALLGATHER, count, datatype, MPI_OP_NULL, 0, comm, plan);
-}
-
-int TRV_Alltoall_plan_create(MPI_Count count, MPI_Datatype datatype, MPI_Comm comm, TRV_Plan *plan)
-{
-    return plan_of(TRV_ALLTOALL, count, datatype, MPI_OP_NULL, 0, comm, plan);
-}
-
-int TRV_Bcast_plan_create(MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, TRV_Plan *plan)
-{
-    return plan_of(TRV_BROADCAST, count, datatype, MPI_OP_NULL, root, comm, plan);
-}
-
-int TRV_Gather_plan_create(MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, TRV_Plan *plan)
-{
-    return plan_of(TRV_GATHER, count, datatype, MPI_OP_NULL, root, comm, plan);
-}
-
-int TRV_Scatter_plan_create(MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm, TRV_Plan *plan)
-{
-    return plan_of(TRV_SCATTER, count, datatype, MPI_OP_NULL, root, comm, plan);
-}
-
 /* Checks that a schedule that the user passed can execute this call. MPI_SUCCESS or an error class. */
 static int check_schedule(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
 {

@@ -11,7 +11,6 @@
 
 #include "harness.h"
 #include "topics.h"
-#include "mpi/front/collectives.h"
 #include "../../exhaustive.h"
 
 /* The form of the calls under test, as functions with the arguments of the blocking form. */
@@ -28,24 +27,39 @@ static int wait_for(int code, TRV_Request *request)
     return code;
 }
 
-#define IN_FORM(Name, name, NAME, FORM)                                                                                \
-    static int call_##Name(TRV_MPI_PARAMETERS_##FORM(int, int))                                                        \
+#define IN_FORM(Name, name, PARAMETERS, ...)                                                                           \
+    static int call_##Name PARAMETERS                                                                                  \
     {                                                                                                                  \
         TRV_Request request = TRV_REQUEST_NULL;                                                                        \
         if (form == BLOCKING)                                                                                          \
-            return TRV_##Name(TRV_MPI_ARGUMENTS_##FORM);                                                               \
-        return wait_for(form == NONBLOCKING ? TRV_I##name(TRV_MPI_ARGUMENTS_##FORM, &request)                          \
-                                            : TRV_##Name##_init(TRV_MPI_ARGUMENTS_##FORM, MPI_INFO_NULL, &request),    \
+            return TRV_##Name(__VA_ARGS__);                                                                            \
+        return wait_for(form == NONBLOCKING ? TRV_I##name(__VA_ARGS__, &request)                                       \
+                                            : TRV_##Name##_init(__VA_ARGS__, MPI_INFO_NULL, &request),                 \
                         &request);                                                                                     \
     }
-IN_FORM(Bcast, bcast, BCAST, BROADCAST)
-IN_FORM(Reduce, reduce, REDUCE, REDUCTION_ROOT)
-IN_FORM(Gather, gather, GATHER, GATHER_ROOT)
-IN_FORM(Scatter, scatter, SCATTER, GATHER_ROOT)
-IN_FORM(Alltoall, alltoall, ALLTOALL, GATHER)
-IN_FORM(Allgather, allgather, ALLGATHER, GATHER)
-IN_FORM(Reduce_scatter_block, reduce_scatter_block, REDUCE_SCATTER_BLOCK, REDUCTION)
-IN_FORM(Barrier, barrier, BARRIER, BARRIER)
+IN_FORM(Bcast, bcast, (void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm), buffer, count, type, root,
+        comm)
+IN_FORM(Reduce, reduce,
+        (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, int root, MPI_Comm comm), send,
+        receive, count, type, op, root, comm)
+#define IN_FORM_GATHER(Name, name)                                                                                     \
+    IN_FORM(Name, name,                                                                                                \
+            (const void *send, int sent, MPI_Datatype sendtype, void *receive, int received, MPI_Datatype type,        \
+             int root, MPI_Comm comm),                                                                                 \
+            send, sent, sendtype, receive, received, type, root, comm)
+IN_FORM_GATHER(Gather, gather)
+IN_FORM_GATHER(Scatter, scatter)
+#define IN_FORM_ALL(Name, name)                                                                                        \
+    IN_FORM(Name, name,                                                                                                \
+            (const void *send, int sent, MPI_Datatype sendtype, void *receive, int received, MPI_Datatype type,        \
+             MPI_Comm comm),                                                                                           \
+            send, sent, sendtype, receive, received, type, comm)
+IN_FORM_ALL(Alltoall, alltoall)
+IN_FORM_ALL(Allgather, allgather)
+IN_FORM(Reduce_scatter_block, reduce_scatter_block,
+        (const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm), send, receive, count,
+        type, op, comm)
+IN_FORM(Barrier, barrier, (MPI_Comm comm), comm)
 
 /* The other forms have large counts. */
 enum { BLOCKS_MAX = 64 };
@@ -65,20 +79,33 @@ static MPI_Aint *large_displacements(const int *displs)
     return large;
 }
 
-#define IN_FORM_BLOCKS(Name, name, FORM, ...)                                                                          \
-    static int call_##Name(TRV_MPI_PARAMETERS_##FORM(int, int))                                                        \
-    {                                                                                                                  \
-        TRV_Request request = TRV_REQUEST_NULL;                                                                        \
-        if (form == BLOCKING)                                                                                          \
-            return TRV_##Name(TRV_MPI_ARGUMENTS_##FORM);                                                               \
-        return wait_for(form == NONBLOCKING ? TRV_I##name(__VA_ARGS__, comm, &request)                                 \
-                                            : TRV_##Name##_init(__VA_ARGS__, comm, MPI_INFO_NULL, &request),           \
-                        &request);                                                                                     \
-    }
-IN_FORM_BLOCKS(Allgatherv, allgatherv, GATHERV, sendbuf, sendcount, sendtype, recvbuf, large_counts(recvcounts),
-               large_displacements(displs), recvtype)
-IN_FORM_BLOCKS(Reduce_scatter, reduce_scatter, REDUCTION_COUNTS, sendbuf, recvbuf, large_counts(recvcounts), datatype,
-               op)
+static int call_Allgatherv(const void *send, int sent, MPI_Datatype sendtype, void *receive, const int counts[],
+                           const int displs[], MPI_Datatype type, MPI_Comm comm)
+{
+    TRV_Request request = TRV_REQUEST_NULL;
+    if (form == BLOCKING)
+        return TRV_Allgatherv(send, sent, sendtype, receive, counts, displs, type, comm);
+    const MPI_Count *large = large_counts(counts);
+    const MPI_Aint *places = large_displacements(displs);
+    return wait_for(form == NONBLOCKING
+                        ? TRV_Iallgatherv(send, sent, sendtype, receive, large, places, type, comm, &request)
+                        : TRV_Allgatherv_init(send, sent, sendtype, receive, large, places, type, comm, MPI_INFO_NULL,
+                                              &request),
+                    &request);
+}
+
+static int call_Reduce_scatter(const void *send, void *receive, const int counts[], MPI_Datatype type, MPI_Op op,
+                               MPI_Comm comm)
+{
+    TRV_Request request = TRV_REQUEST_NULL;
+    if (form == BLOCKING)
+        return TRV_Reduce_scatter(send, receive, counts, type, op, comm);
+    const MPI_Count *large = large_counts(counts);
+    return wait_for(form == NONBLOCKING
+                        ? TRV_Ireduce_scatter(send, receive, large, type, op, comm, &request)
+                        : TRV_Reduce_scatter_init(send, receive, large, type, op, comm, MPI_INFO_NULL, &request),
+                    &request);
+}
 
 #define COLLECTIVE(Name) call_##Name
 
