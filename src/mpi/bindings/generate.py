@@ -70,9 +70,9 @@ def define(head: str, body: Iterable[str]) -> str:
     return f"{head}\n{{\n" + "\n".join(body) + "\n}\n"
 
 
-def end_span(function: Function, comm: str = "comm", reason: str = "NULL") -> list[str]:
+def end_span(function: Function, comm: str = "comm") -> list[str]:
     """Ends the span of a call."""
-    reason = reason if function.collective else "TRV_MPI_NO_SCHEDULES"
+    reason = "NULL" if function.collective else "TRV_MPI_NO_SCHEDULES"
     return ["    if (span.number > 0)", f"        trv_mpi_intercept_end(span, {reason}, {comm});"]
 
 
@@ -209,14 +209,11 @@ def component_function(function: Function, field: str, label: str, form: list[st
         if form is not BLOCKING:
             persistent = "true" if form is PERSISTENT else "false"
             run = f'trv_coll_request("{label}", &call, comm, {persistent}, request, &code)'
-        if form is NONBLOCKING:
-            body.append("    const char *internal = trv_coll_internal_reason(&call);")
-        condition = f"!program || internal || !{run}" if form is NONBLOCKING else f"!program || !{run}"
-        body += ["    int code;", f"    if ({condition})",
+        body += ["    int code;", f"    if (!program || !{run})",
                  fill(f"        code = lower->coll_{field}(", arguments, ");")]
     else:
         body.append(fill(f"    const int code = lower->coll_{field}(", arguments, ");"))
-    body += [*end_span(function, reason="internal" if form is NONBLOCKING else "NULL"), "    return code;"]
+    body += [*end_span(function), "    return code;"]
     declared = parameters(function, names, False) + ["mca_coll_base_module_t *module"]
     return define(fill(f"static int call_{field}(", declared, ")"), body)
 

@@ -42,18 +42,18 @@ bool trv_coll_request(const char *name, const trv_mpi_call_t *call, ompi_communi
 /* Called when the component is closed. */
 void trv_coll_requests_end(void);
 
-/* The machine code of an MPI function, from which the program's calls come. Open MPI calls the module from its other
- * functions, too, for example in MPI_Comm_split; those calls are not the program's, and neither are Trivance's own. */
+/* The machine code of an MPI function of Open MPI, from which the program's calls come. Open MPI calls the module from
+ * its other functions, too: for example in MPI_Comm_split, and to agree on the context id of a new communicator, by an
+ * iallreduce on its parent at different points between the program's calls on each rank. These calls are not the
+ * program's, and neither are Trivance's own; they are not dispatched. Nothing that this side could set distinguishes
+ * them: the component is not called when the program enters MPI, and all calls have the same arguments and pointers.
+ * Only the return address is different. The limit: it is not known where libmpi's symbols have no sizes; the calls then
+ * fall back. */
 typedef struct trv_coll_caller {
     _Atomic(const char *) first, end; /* NULL: not known yet */
 } trv_coll_caller_t;
-/* Whether the program makes the call that returns to `address`, by the MPI function `function`. Calls of Open MPI itself
- * are not executed: their types may be internal ones, which have no envelope (contiguous.c). */
+/* Whether the program makes the call that returns to `address`, by the MPI function `function`. */
 bool trv_coll_is_program(trv_coll_caller_t *caller, const char *function, const void *address);
-/* The reason, for the log, if Open MPI may have made this call to agree on a context id; else NULL. It makes such calls
- * in its progress function, at different points between the program's calls on each rank, so they must not be
- * dispatched. */
-const char *trv_coll_internal_reason(const trv_mpi_call_t *call);
 
 /* The value of the parameter coll_trivance_priority. */
 int trv_coll_priority(void);

@@ -7,11 +7,12 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <stdatomic.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "mpi/component/module_functions.h"
 #include "mpi/front/intercept.h"
+#include "mpi/operations/device.h"
+#include "mpi/reports/log.h"
 #include "mpi/settings/job_settings.h"
 
 /* ---- Callers ----------------------------------------------------------------------------------------------------- */
@@ -21,11 +22,14 @@ static void find_caller(trv_coll_caller_t *caller, const char *function)
     char name[64];
     Dl_info info;
     const ElfW(Sym) *symbol = NULL;
+    void *library = trv_loaded_library("libmpi.so");
     snprintf(name, sizeof name, "P%s", function);
-    const char *first = dlsym(RTLD_DEFAULT, name);
+    const char *first = library ? dlsym(library, name) : NULL;
     const bool found = first && dladdr1(first, &info, (void **)&symbol, RTLD_DL_SYMENT) && symbol &&
                        symbol->st_size > 0;
-    atomic_store(&caller->end, found ? first + symbol->st_size : (const char *)UINTPTR_MAX);
+    if (!found)
+        trv_mpi_log_warning("the size of Open MPI's function %s is not known, so its calls fall back", name);
+    atomic_store(&caller->end, found ? first + symbol->st_size : (const char *)1);
     atomic_store(&caller->first, found ? first : (const char *)1);
 }
 
@@ -36,15 +40,6 @@ bool trv_coll_is_program(trv_coll_caller_t *caller, const char *function, const 
     if (!atomic_load_explicit(&caller->first, memory_order_acquire))
         find_caller(caller, function);
     return (const char *)address > atomic_load(&caller->first) && (const char *)address <= atomic_load(&caller->end);
-}
-
-const char *trv_coll_internal_reason(const trv_mpi_call_t *call)
-{
-    const trv_mpi_reduction_t *reduction = call->reduction;
-    return reduction && reduction->collective == TRV_ALLREDUCE && reduction->count <= 2 &&
-                   reduction->datatype == MPI_INT && (reduction->op == MPI_MAX || reduction->op == MPI_MIN)
-               ? "Open MPI itself makes such calls, to agree on the context ids of communicators"
-               : NULL;
 }
 
 /* ---- Modules ----------------------------------------------------------------------------------------------------- */

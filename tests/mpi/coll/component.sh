@@ -69,7 +69,6 @@ done
 
 launch 4 "$program" all
 expect_row 'MPI_Iallreduce +[^ m][^ ]* +[0-9]{2,}'
-expect_row 'MPI_Iallreduce +mpi .*to agree on the context ids'
 expect_row 'MPIX_Allreduce_init +[^ m]'
 expect_row 'MPI_Barrier +trivance'
 expect_row 'MPI_Reduce_scatter_block +trivance'
@@ -84,6 +83,8 @@ for name in Bcast Reduce Scatter Alltoall Gather Barrier; do
     expect_row "MPIX_${name}_init +[^ m]"
 done
 expect_row 'MPI_Scan +mpi +1 .*no schedules'
+launch 3 "$program" internal
+expect_row 'MPI_Iallreduce +[^ m][^ ]* +20 ' # and not those of MPI_Comm_dup and MPI_Comm_idup
 if [ -n "$fortran" ]; then
     launch 3 "$fortran"
     expect_row 'MPI_Allreduce +trivance[^ ]* +2 '

@@ -285,6 +285,7 @@ static void call_on(MPI_Comm comm, const char *what)
     MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     check(sum == members, what);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_MAX, comm);
     MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_MAX, comm, &request); /* as Open MPI itself does */
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     check(sum == 1, what);
@@ -312,6 +313,29 @@ static void communicators(void)
     MPI_Comm_free(&duplicate);
     MPI_Comm_free(&cart);
     call_on(MPI_COMM_SELF, "MPI_COMM_SELF");
+}
+
+/* Open MPI's own MPI_Iallreduce of the same arguments, on the same communicator, between the program's. The test counts
+ * the program's. */
+static void internal(void)
+{
+    int one = 1, max = 0;
+    MPI_Comm comm, duplicate, pending;
+    MPI_Request request[2];
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Allreduce(&one, &max, 1, MPI_INT, MPI_MAX, comm);
+    for (int i = 0; i < 20; i++) {
+        MPI_Comm_idup(comm, &pending, &request[0]);
+        one = i;
+        MPI_Iallreduce(&one, &max, 1, MPI_INT, MPI_MAX, comm, &request[1]);
+        MPI_Wait(&request[(i + rank) % 2], MPI_STATUS_IGNORE);
+        MPI_Wait(&request[(i + rank + 1) % 2], MPI_STATUS_IGNORE);
+        check(max == i, "MPI_Iallreduce during MPI_Comm_idup");
+        MPI_Comm_dup(comm, &duplicate);
+        MPI_Comm_free(&duplicate);
+        MPI_Comm_free(&pending);
+    }
+    MPI_Comm_free(&comm);
 }
 
 static long kilobytes(void)
@@ -430,6 +454,8 @@ int main(int argc, char **argv)
         late();
     } else if (strcmp(name, "requested") == 0) {
         requested();
+    } else if (strcmp(name, "internal") == 0) {
+        internal();
     } else {
         outstanding(); /* the first calls on the communicator */
         blocking();
