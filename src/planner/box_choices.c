@@ -69,7 +69,7 @@ int trv_box_choices_find(trv_box_choices_t *choices, const trv_torus_t *machine,
     box_network.slow_link = NULL;
     box_network.shared_paths = box_dimensions(&box, network->shared_paths);
     choices->torus = box.torus;
-    choices->order = box.torus.dims == 1 ? TRV_ORDER_SNAKE : TRV_ORDER_ROWS; /* equal in one dimension */
+    choices->order = TRV_ORDER_ROWS; /* in which messages keep their ports */
     choices->exact = box.enclosed && !network->shared_paths && !has_slow_link(network, nodes, node);
     int root = 0, rc = root_node < 0 ? TRV_OK : find_root(choices, machine, nodes, node, root_node, &root);
     if (!rc)

@@ -114,7 +114,7 @@ def violation(net, collective, root, size):
         return ""
     (planned_ns, planned), (best_ns, best), reason = (time_all if net.nodes is None else time_all_on_nodes)(net, collective, root, size)
     if reason:
-        return "" if "divides" in reason or "cut in two" in reason else reason
+        return "" if any(one in reason for one in ("divides", "cut in two", "already cut")) else reason
     if planned_ns > best_ns * (1 + TOLERANCE):
         return f"{best} takes {best_ns:.0f} ns, and planned ({planned}) {planned_ns:.0f} ns"
     if abs(choice.time * 1e9 / planned_ns - 1) > TOLERANCE:
