@@ -77,8 +77,10 @@ typedef struct trv_net_options {
     const char *algorithm;  /* a name or a family of `trivance list`; NULL: TRIVANCE_ALGORITHM, else the planner's
                               choice */
     double start_timeout_s; /* until all ranks are connected; 0: TRIVANCE_START_TIMEOUT, else 30 */
-    double timeout_s;       /* of any operation that a thread waits for or tests, from its start; 0: TRIVANCE_TIMEOUT,
-                               else unlimited. It enables the flight recorder, which handles SIGUSR1, too */
+    double timeout_s;       /* of a collective from its start, and of a message from the first time that a thread waits
+                               for it or tests it; only time counts in which threads make progress. 0:
+                               TRIVANCE_TIMEOUT, else unlimited. It enables the flight recorder, which handles SIGUSR1,
+                               too */
     bool listen_everywhere; /* rank 0 listens on all addresses of its host instead of `address` */
     /* Alternative bootstrap by the broadcast of a launcher or framework: `bootstrap_broadcast` broadcasts the `bytes`
      * bytes at `data` from rank 0 to all ranks (MPI_Bcast, or set and get of a key-value store). It is called once,

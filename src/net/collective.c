@@ -133,7 +133,7 @@ static int collective_start(trv_net_comm_t *comm, const call_t *call, trv_instan
         rc = instance_take(comm, call, &size, started);
     const unsigned number = atomic_fetch_add(&comm->calls, 1);
     if (rc == TRV_OK)
-        trv_request_hold(&(*started)->request, number);
+        trv_net_request_hold(&(*started)->request, number);
     pthread_mutex_unlock(&comm->lock);
     if (rc < 0)
         return trv_net_break(comm->net, rc); /* the other ranks may already wait for this one */
@@ -145,7 +145,7 @@ static int collective_run(trv_net_comm_t *comm, const call_t call)
 {
     trv_instance_t *instance;
     int rc = collective_start(comm, &call, &instance);
-    return rc < 0 ? rc : trv_request_run(&instance->request);
+    return rc < 0 ? rc : trv_net_request_run(&instance->request);
 }
 
 static int collective_run_later(trv_net_comm_t *comm, const call_t call, trv_net_request_t *request)

@@ -18,7 +18,7 @@
 
 enum { CALL_TEXT_MAX = 128 };
 
-static trv_instance_t *instance_of(const struct trv_net_request *request)
+static trv_instance_t *instance_of(const trv_request_t *request)
 {
     return (trv_instance_t *)(void *)((char *)(void *)request - offsetof(trv_instance_t, request));
 }
@@ -259,7 +259,7 @@ static void instance_destroy(trv_pooled_t *pooled)
     trv_instance_t *instance = (trv_instance_t *)(void *)pooled;
     trv_plan_destroy(instance->plan); /* may cancel messages into the channel's scratch */
     trv_channel_clear(&instance->channel);
-    trv_request_clear(&instance->request);
+    trv_request_clear(&instance->request.base);
     free(instance->counts);
     free(instance);
 }
@@ -365,17 +365,18 @@ static int instance_end(const trv_instance_t *instance, int rc)
     return rc;
 }
 
-static int instance_advance(struct trv_net_request *request)
+static int instance_advance(trv_request_t *request)
 {
     trv_instance_t *instance = instance_of(request);
+    const trv_net_comm_t *comm = instance->entry->comm;
     int rc;
     if (!instance->started) {
         rc = entry_advance(instance->entry);
         if (rc < 0)
-            trv_record_end(request->comm->recorder, instance->call, rc);
+            trv_record_end(comm->recorder, instance->call, rc);
         if (rc <= 0)
             return rc;
-        if (request->comm->size == 1)
+        if (comm->size == 1)
             return instance->only_create ? 1 : instance_end(instance, instance_copy(instance));
         rc = instance_start(instance);
         if (rc < 0)
@@ -391,7 +392,7 @@ static int instance_advance(struct trv_net_request *request)
     return rc == 0 ? 0 : instance_end(instance, rc);
 }
 
-static void instance_describe(const struct trv_net_request *request, char *text, size_t size)
+static void instance_describe(const trv_request_t *request, char *text, size_t size)
 {
     const trv_instance_t *instance = instance_of(request);
     trv_prepared_t *origin = instance->entry->base.origin;
@@ -401,7 +402,7 @@ static void instance_describe(const struct trv_net_request *request, char *text,
         return;
     }
     if (instance->started && instance->plan) {
-        trv_plan_describe_as(instance->plan, request->comm->member, text, size);
+        trv_plan_describe_as(instance->plan, entry->comm->member, text, size);
         return;
     }
     pthread_mutex_lock(&entry->lock);
@@ -411,7 +412,11 @@ static void instance_describe(const struct trv_net_request *request, char *text,
     pthread_mutex_unlock(&entry->lock);
 }
 
-static void instance_done(struct trv_net_request *request) { trv_instance_give(instance_of(request)); }
+static const trv_request_kind_t instance_kind = {.advance = instance_advance,
+                                                 .end = trv_net_request_end,
+                                                 .describe = instance_describe};
+
+static void instance_done(struct trv_net_request *request) { trv_instance_give(instance_of(&request->base)); }
 
 int trv_instance_take(trv_net_entry_t *entry, trv_instance_t **taken)
 {
@@ -422,9 +427,8 @@ int trv_instance_take(trv_net_entry_t *entry, trv_instance_t **taken)
     if (!instance->entry) {
         instance->entry = entry;
         trv_channel_init(&instance->channel, entry->comm);
-        trv_request_init(&instance->request, entry->comm, trv_collective_shape(entry->base.collective)->title,
-                         instance_advance, instance_done);
-        instance->request.describe = instance_describe;
+        trv_net_request_init(&instance->request, entry->comm, trv_collective_shape(entry->base.collective)->title,
+                             &instance_kind, instance_done);
     }
     *taken = instance;
     return TRV_OK;
@@ -452,14 +456,14 @@ int trv_instance_set_blocks(trv_instance_t *instance, const size_t *counts, cons
     return TRV_OK;
 }
 
-/* The members are set before trv_request_begin, because from then on any thread may advance the request. */
+/* The members are set before trv_net_request_begin, because from then on any thread may advance the request. */
 void trv_instance_begin_creation(trv_instance_t *instance, size_t count)
 {
     instance->started = instance->sent = false;
     instance->only_create = true;
     instance->count = count;
     instance->call = 0;
-    trv_request_begin(&instance->request);
+    trv_net_request_begin(&instance->request);
 }
 
 void trv_instance_begin(trv_instance_t *instance, uint64_t inner, const void *input, void *output, size_t count)
@@ -472,5 +476,5 @@ void trv_instance_begin(trv_instance_t *instance, uint64_t inner, const void *in
     instance->call = 0;
     if (trv_recording)
         instance_record(instance);
-    trv_request_begin(&instance->request);
+    trv_net_request_begin(&instance->request);
 }

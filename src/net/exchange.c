@@ -31,14 +31,14 @@ typedef struct call {
     size_t count;
 } call_t;
 
-static exchange_t *exchange_of(const struct trv_net_request *request)
+static exchange_t *exchange_of(const trv_request_t *request)
 {
     return (exchange_t *)(void *)((char *)(void *)request - offsetof(exchange_t, request));
 }
 
 /* ---- Requests ---------------------------------------------------------------------------------------------------- */
 
-static int exchange_advance(struct trv_net_request *request)
+static int exchange_advance(trv_request_t *request)
 {
     exchange_t *exchange = exchange_of(request);
     int rc = exchange->sent ? 1 : trv_direct_test(exchange->direct);
@@ -46,29 +46,33 @@ static int exchange_advance(struct trv_net_request *request)
         return 0;
     exchange->sent = true;
     rc = trv_channel_complete(&exchange->channel, rc);
-    return rc < 0 ? trv_net_break(request->comm->net, rc) : rc;
+    return rc < 0 ? trv_net_break(exchange->request.comm->net, rc) : rc;
 }
 
-static void exchange_describe(const struct trv_net_request *request, char *text, size_t size)
+static void exchange_describe(const trv_request_t *request, char *text, size_t size)
 {
     const exchange_t *exchange = exchange_of(request);
     if (exchange->sent)
         trv_channel_describe(&exchange->channel, text, size);
     else
-        trv_direct_describe_as(exchange->direct, request->comm->member, text, size);
+        trv_direct_describe_as(exchange->direct, exchange->request.comm->member, text, size);
 }
+
+static const trv_request_kind_t exchange_kind = {.advance = exchange_advance,
+                                                 .end = trv_net_request_end,
+                                                 .describe = exchange_describe};
 
 static void exchange_destroy(exchange_t *exchange)
 {
     trv_direct_destroy(exchange->direct);
     trv_channel_clear(&exchange->channel);
-    trv_request_clear(&exchange->request);
+    trv_request_clear(&exchange->request.base);
     free(exchange);
 }
 
 static void exchange_done(struct trv_net_request *request)
 {
-    exchange_t *exchange = exchange_of(request);
+    exchange_t *exchange = exchange_of(&request->base);
     if (!trv_pool_give(&request->comm->exchanges, &exchange->pooled))
         exchange_destroy(exchange);
 }
@@ -94,8 +98,7 @@ static int exchange_take(trv_net_comm_t *comm, exchange_t **taken)
     if (!exchange)
         return trv_fail_memory();
     trv_channel_init(&exchange->channel, comm);
-    trv_request_init(&exchange->request, comm, "", exchange_advance, exchange_done);
-    exchange->request.describe = exchange_describe;
+    trv_net_request_init(&exchange->request, comm, "", &exchange_kind, exchange_done);
     exchange->torus = comm->toruses;
     const trv_plan_options_t options = {TRV_PLAN_OPTIONS, .scratch_allocate = trv_channel_scratch,
                                         .scratch_context = &exchange->channel};
@@ -177,7 +180,7 @@ static int exchange_begin(exchange_t *exchange, const call_t *call)
         rc = direct_start(exchange, call);
     if (rc == TRV_OK) {
         atomic_fetch_add(&comm->calls, 1);
-        trv_request_hold(&exchange->request, number);
+        trv_net_request_hold(&exchange->request, number);
         return rc;
     }
     trv_channel_unregister(&exchange->channel, 0);
@@ -203,7 +206,7 @@ static int exchange_start(trv_net_comm_t *comm, const call_t *call, exchange_t *
     pthread_mutex_unlock(&comm->lock);
     *started = exchange;
     if (rc == TRV_OK)
-        trv_request_begin(&exchange->request);
+        trv_net_request_begin(&exchange->request);
     else if (taken && rc == TRV_ERR_ARGUMENT)
         exchange_done(&exchange->request);
     else if (taken)
@@ -215,7 +218,7 @@ static int exchange_run(trv_net_comm_t *comm, const call_t call)
 {
     exchange_t *exchange;
     int rc = exchange_start(comm, &call, &exchange);
-    return rc < 0 ? rc : trv_request_run(&exchange->request);
+    return rc < 0 ? rc : trv_net_request_run(&exchange->request);
 }
 
 static int exchange_run_later(trv_net_comm_t *comm, const call_t call, trv_net_request_t *request)

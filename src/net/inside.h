@@ -5,7 +5,7 @@
  *     options.c      options and environment
  *     discover.c     the torus that Slurm or PMIx reports to the ranks
  *     comm.c         communicators
- *     request.c      progress, testing, waiting
+ *     request.c      testing, waiting, sequence numbers
  *     message.c      sends and receives
  *     votes.c        messages by which ranks agree on decisions
  *     flow.c         flow control of messages and collectives with a root
@@ -17,8 +17,8 @@
  *     exchange.c     collectives whose sizes only some ranks know, as direct exchanges
  *     plan.c         plans
  *
- * Locks, in the order in which they are taken: communicator, net, request, entry, flow control, relay, fabric,
- * bootstrap.
+ * Locks, in the order in which they are taken: communicator, net, those of collective/requests.h, entry, flow control,
+ * relay, fabric, bootstrap.
  */
 #ifndef TRIVANCE_NET_INSIDE_H
 #define TRIVANCE_NET_INSIDE_H
@@ -35,6 +35,7 @@
 #include "collective/cache.h"
 #include "collective/prepared.h"
 #include "collective/recorder.h"
+#include "collective/requests.h"
 #include "transport/fabric/fabric.h"
 #include "bootstrap/tcp/bootstrap.h"
 #include "settings/settings.h"
@@ -85,9 +86,9 @@ struct trv_net {
     pthread_mutex_t lock;              /* protects the lists: */
     trv_net_comm_t *world, *comm;
     trv_net_plan_t *plan;
-    trv_net_request_t request; /* active requests */
-    atomic_int requests;
-    atomic_uint comms; /* number of context ids assigned so far */
+    trv_requests_t requests;
+    atomic_int pending; /* number of requests whose end no thread has observed */
+    atomic_uint comms;  /* number of context ids assigned so far */
     pthread_mutex_t flow_lock;
     struct trv_flow **flow; /* per peer and kind of communication (flow.c) */
     trv_net_relay_t *relay; /* NULL: hosts forward */
@@ -151,40 +152,34 @@ void trv_comm_destroy(trv_net_comm_t *comm);
 /* ---- Requests ---------------------------------------------------------------------------------------------------- */
 
 struct trv_net_request {
+    trv_request_t base; /* the first member, so that pointers to both can be converted */
     trv_net_comm_t *comm;
-    /* Makes progress. Returns 1 if the operation is complete, 0 if it is not, a negative code if it has failed. */
-    int (*advance)(struct trv_net_request *request);
-    /* Frees or recycles the request; called when it is complete and no longer referenced. */
+    /* Frees or recycles the request; called when a thread has observed its end. */
     void (*done)(struct trv_net_request *request);
-    /* Describes as text what the request waits for; may be NULL. */
-    void (*describe)(const struct trv_net_request *request, char *text, size_t size);
     const char *what; /* name of the operation, such as "AllReduce" */
-    double started_ns;
-    pthread_mutex_t lock; /* held while the request is advanced */
-    int sequence;         /* number that the request holds, modulo TRV_SEQUENCES; -1: none */
-    bool ended;
-    int code;
-    char reason[TRV_REASON_MAX];
-    struct trv_net_request *next, **before; /* list of active requests */
+    int sequence;     /* number that the request holds, modulo TRV_SEQUENCES; -1: none */
 };
 
-void trv_request_init(struct trv_net_request *request, trv_net_comm_t *comm, const char *what,
-                      int (*advance)(struct trv_net_request *), void (*done)(struct trv_net_request *));
-/* Marks the sequence number of a call as in use until the request has ended. Called before trv_request_begin. */
-void trv_request_hold(struct trv_net_request *request, unsigned number);
+/* Initializes the requests of a net. */
+void trv_net_requests_init(trv_net_t *net);
+
+/* Initializes a request whose bytes are all 0. */
+void trv_net_request_init(struct trv_net_request *request, trv_net_comm_t *comm, const char *what,
+                          const trv_request_kind_t *kind, void (*done)(struct trv_net_request *));
+/* trv_request_kind_t.end of all requests */
+int trv_net_request_end(trv_request_t *request, int code);
+/* Marks the sequence number of a call as in use until the request has ended. Called before trv_net_request_begin. */
+void trv_net_request_hold(struct trv_net_request *request, unsigned number);
 /* Waits until the sequence numbers of the next call are free: tags repeat after TRV_SEQUENCES calls. The caller holds
  * comm->lock, so no advance function may take that lock. TRV_OK, or an error for which the caller breaks the net. */
 int trv_comm_await_sequence(trv_net_comm_t *comm);
 /* Makes the request active: from now on any thread may advance it. */
-void trv_request_begin(struct trv_net_request *request);
-/* Makes progress until the request has ended (waits), or once. If it has ended, *ended is true, the request is no
- * longer active, and its code is returned. */
-int trv_request_progress(struct trv_net_request *request, bool waits, bool *ended);
-/* Advances each active request once. */
-void trv_requests_advance(trv_net_t *net);
-void trv_request_clear(struct trv_net_request *request);
+void trv_net_request_begin(struct trv_net_request *request);
+/* Makes progress until the request has ended (waits), or once. If it has ended, *ended is true, and its code is
+ * returned. */
+int trv_net_request_progress(struct trv_net_request *request, bool waits, bool *ended);
 /* Waits until an active request has ended, and calls `done`. */
-int trv_request_run(struct trv_net_request *request);
+int trv_net_request_run(struct trv_net_request *request);
 
 /* ---- Sends without a request ------------------------------------------------------------------------------------- */
 

@@ -8,27 +8,34 @@
 #include "net/inside.h"
 
 typedef struct message {
-    struct trv_net_request request;
+    struct trv_net_request request; /* the first member, so that pointers to both can be converted */
     trv_flow_op_t op;
 } message_t;
 
-static int message_advance(struct trv_net_request *request)
+static int message_advance(trv_request_t *request)
 {
-    message_t *message = (message_t *)request;
-    const int rc = trv_flow_test(request->comm->net, &message->op);
-    return rc < 0 ? trv_net_break(request->comm->net, rc) : rc;
+    message_t *message = (message_t *)(void *)request;
+    trv_net_t *net = message->request.comm->net;
+    const int rc = trv_flow_test(net, &message->op);
+    return rc < 0 ? trv_net_break(net, rc) : rc;
 }
 
-static void message_describe(const struct trv_net_request *request, char *text, size_t size)
+static void message_describe(const trv_request_t *request, char *text, size_t size)
 {
-    const message_t *message = (const message_t *)request;
+    const message_t *message = (const message_t *)(const void *)request;
     snprintf(text, size, "its peer is rank %d", message->op.peer);
 }
+
+/* A receive may be posted long before its message is sent. */
+static const trv_request_kind_t message_kind = {.advance = message_advance,
+                                                .end = trv_net_request_end,
+                                                .describe = message_describe,
+                                                .only_awaited = true};
 
 static void message_clear(struct trv_net_request *request)
 {
     trv_fabric_op_clear(&((message_t *)request)->op.op);
-    trv_request_clear(request);
+    trv_request_clear(&request->base);
 }
 
 static void message_free(struct trv_net_request *request)
@@ -62,24 +69,23 @@ static int message_post(message_t *message, bool sends, void *data, size_t bytes
                                        .data = data,
                                        .limited = true,
                                        .bytes = bytes};
-    message->request.describe = message_describe;
     int rc = trv_flow_post(comm->net, &message->op);
     if (rc < 0)
         return trv_net_break(comm->net, rc);
-    trv_request_begin(&message->request);
+    trv_net_request_begin(&message->request);
     return TRV_OK;
 }
 
 static int message_run(trv_net_comm_t *comm, bool sends, void *data, size_t bytes, int peer, int tag)
 {
-    message_t message;
+    message_t message = {.op = {.number = 0}};
     int rc = message_check(comm, data, bytes, peer, tag);
     if (rc < 0)
         return rc;
-    trv_request_init(&message.request, comm, sends ? "a send" : "a receive", message_advance, message_clear);
+    trv_net_request_init(&message.request, comm, sends ? "a send" : "a receive", &message_kind, message_clear);
     rc = message_post(&message, sends, data, bytes, peer, tag);
     if (rc == TRV_OK)
-        return trv_request_run(&message.request);
+        return trv_net_request_run(&message.request);
     message_clear(&message.request);
     return rc;
 }
@@ -96,7 +102,7 @@ static int message_start(trv_net_comm_t *comm, bool sends, void *data, size_t by
     message_t *message = calloc(1, sizeof *message);
     if (!message)
         return trv_fail_memory();
-    trv_request_init(&message->request, comm, sends ? "a send" : "a receive", message_advance, message_free);
+    trv_net_request_init(&message->request, comm, sends ? "a send" : "a receive", &message_kind, message_free);
     rc = message_post(message, sends, data, bytes, peer, tag);
     if (rc == TRV_OK)
         *request = &message->request;

@@ -80,17 +80,6 @@ void trv_net_abort(trv_net_t *net, const char *why)
     trv_bootstrap_fail(net->bootstrap, sentence);
 }
 
-int trv_net_progress(trv_net_t *net)
-{
-    int rc = trv_net_check(net);
-    if (rc < 0)
-        return rc;
-    trv_fabric_poll(net->fabric);
-    trv_net_relay_advance(net);
-    trv_requests_advance(net);
-    return trv_net_check(net);
-}
-
 /* ---- Start ------------------------------------------------------------------------------------------------------- */
 
 /* Encodes the shared paths that the rules file of rank 0 declares. */
@@ -296,6 +285,7 @@ static void net_destroy(trv_net_t *net)
     trv_bootstrap_close(net->bootstrap); /* until then its thread may break the fabric */
     trv_fabric_close(net->fabric);
     trv_settings_clear(&net->settings);
+    trv_requests_clear(&net->requests);
     pthread_mutex_destroy(&net->flow_lock);
     pthread_mutex_destroy(&net->lock);
     free(net);
@@ -343,12 +333,14 @@ int trv_net_init(trv_net_t **created, const trv_net_options_t *options)
         return trv_fail_memory();
     pthread_mutex_init(&net->lock, NULL);
     pthread_mutex_init(&net->flow_lock, NULL);
+    trv_net_requests_init(net);
     bootstrap.context = net;
     int rc = trv_net_read_options(net, options, &bootstrap, address);
     if (rc < 0)
         return net_fail_options(net, rc);
     rc = net_join(net);
     net->settings.timeout_ns = net->timeout_ns; /* that of the options or of rank 0 */
+    net->requests.timeout_ms = net->timeout_ns / 1e6;
     trv_recorder_begin(&net->settings);
     if (rc == TRV_OK)
         rc = net_open_fabric(net, options);
@@ -373,9 +365,9 @@ int trv_net_finalize(trv_net_t **net)
     if (!net || !*net)
         return trv_fail(TRV_ERR_ARGUMENT, "the net is NULL; trv_net_init creates one");
     int rc = trv_bootstrap_state((*net)->bootstrap);
-    if (rc == TRV_OK && atomic_load(&(*net)->requests) > 0)
+    if (rc == TRV_OK && atomic_load(&(*net)->pending) > 0)
         return trv_fail(TRV_ERR_STATE, "%d requests are not complete; wait for them before trv_net_finalize",
-                        atomic_load(&(*net)->requests));
+                        atomic_load(&(*net)->pending));
     if (rc == TRV_OK)
         rc = trv_bootstrap_leave((*net)->bootstrap, fabric_poll, *net);
     net_destroy(*net);

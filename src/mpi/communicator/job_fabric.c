@@ -212,7 +212,7 @@ static void describe_end(const void *context, char *text, size_t size)
 void trv_mpi_job_fabric_end(void)
 {
     const trv_mpi_waiting_t waiting = {.describe = describe_end};
-    trv_mpi_watch_t watch = {0};
+    trv_watch_t watch = {0};
     trv_mpi_channel_set_fabric_lookup(NULL);
     for (job_fabric_t *at = first; at; at = at->next)
         if (PMPI_Ibarrier(at->own, &at->request) != MPI_SUCCESS)

@@ -155,7 +155,7 @@ int trv_mpi_operation_test(trv_mpi_operation_t *operation)
 int trv_mpi_operation_wait(trv_mpi_operation_t *operation)
 {
     const trv_mpi_waiting_t waiting = {trv_mpi_operation_describe, operation, operation->state->recorder};
-    trv_mpi_watch_t watch = {0};
+    trv_watch_t watch = {0};
     int code;
     for (unsigned polls = 1; (code = trv_mpi_operation_test(operation)) == 0; polls++) {
         trv_mpi_watch_poll(&watch, &waiting, polls);

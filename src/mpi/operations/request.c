@@ -1,10 +1,8 @@
 /*
- * Requests: their order, and the progress of all active requests.
+ * The requests of the MPI layer (collective/requests.h): their order by positions, their buffers and operations.
  *
- * `lock` protects the list and is never held while a request is tested. `progress_lock` is held by the one thread that
- * makes progress; only this thread removes requests from the list. While a request is tested, MPI may call
- * trv_mpi_requests_progress again (in the component, MPI's progress function calls it); this nested call finds
- * `progress_lock` locked and does nothing.
+ * While a request is tested, MPI may call trv_mpi_requests_progress again (in the component, MPI's progress function
+ * calls it); this nested call does nothing.
  */
 #include "mpi/operations/request.h"
 
@@ -13,16 +11,15 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "collective/requests.h"
 #include "mpi/operations/buffers.h"
 #include "mpi/reports/watch.h"
+#include "mpi/settings/job_settings.h"
 #include "transport/mpi/channel.h"
 #include "transport/mpi/waiting.h"
 
-#define REASON_MAX 256
-
-typedef enum phase { IDLE, QUEUED, RUNNING } phase_t;
-
 struct trv_mpi_request {
+    trv_request_t base; /* the first member, so that pointers to both can be converted */
     trv_mpi_state_t *state;
     trv_mpi_instances_t instances;
     trv_mpi_tally_t *tally;         /* the row in which its runs are counted; NULL: they are not counted */
@@ -34,18 +31,110 @@ struct trv_mpi_request {
     trv_mpi_context_ids_t *context_ids; /* for a persistent request the block that its tags are from; else NULL */
     int tag, position;
     unsigned long sequence; /* the number of earlier requests at this position */
-    atomic_int phase;
+    bool running;           /* its operation has been started; false while it waits for its turn */
     trv_mpi_buffers_t buffers;
-    trv_mpi_watch_t watch;
-    int code;
-    char reason[REASON_MAX]; /* message of a failure; trv_mpi_request_outcome sets it as the caller's last error */
-    struct trv_mpi_request *next;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* protects the list */
-static pthread_mutex_t progress_lock = PTHREAD_MUTEX_INITIALIZER;
-static trv_mpi_request_t *first, **end = &first; /* active ones, in the order of their starts */
-static atomic_int active;
+/* ---- Running ----------------------------------------------------------------------------------------------------- */
+
+static int request_begin_buffers(trv_mpi_request_t *request)
+{
+    const trv_mpi_request_spec_t *spec = &request->spec;
+    const trv_mpi_arguments_t *arguments = &spec->arguments;
+    if (spec->packed)
+        return trv_mpi_buffers_begin_packed(&request->buffers, request->state, spec->packed,
+                                            arguments->count * arguments->elements.size);
+    return trv_mpi_buffers_begin(&request->buffers, request->state, arguments, spec->input, spec->output);
+}
+
+static void request_describe(const trv_request_t *base, char *text, size_t size)
+{
+    const trv_mpi_request_t *request = (const trv_mpi_request_t *)(const void *)base;
+    if (request->operation)
+        trv_mpi_operation_describe(request->operation, text, size);
+    else
+        snprintf(text, size, "a communicator of %d ranks; waits for earlier requests to be complete",
+                 request->state->ranks);
+}
+
+static void describe_any(const void *request, char *text, size_t size) { request_describe(request, text, size); }
+
+static void request_expire(trv_request_t *base, const char *text)
+{
+    const trv_mpi_request_t *request = (const trv_mpi_request_t *)(const void *)base;
+    trv_mpi_watch_report(&base->watch, text, request->state->recorder);
+}
+
+static int request_end(trv_request_t *base, int code)
+{
+    trv_mpi_request_t *request = (trv_mpi_request_t *)(void *)base;
+    const trv_mpi_waiting_t waiting = {describe_any, base, request->state->recorder};
+    trv_mpi_watch_end(&base->watch, &waiting);
+    code = trv_mpi_buffers_end(&request->buffers, request->state, code);
+    base->status = code < 0 ? trv_mpi_class(code) : trv_mpi_alias_class(request->buffers.alias);
+    if (!request->context_ids) {
+        if (request->operation)
+            request->instances.give(request->operation);
+        request->operation = NULL;
+        atomic_fetch_add(&request->state->ids.requests.done[request->position - 1], 1);
+    }
+    return code;
+}
+
+static bool request_may_begin(const trv_mpi_request_t *request)
+{
+    const trv_mpi_request_counts_t *turns = &request->state->ids.requests;
+    return request->context_ids || atomic_load(&request->state->broken) ||
+           atomic_load(&turns->done[request->position - 1]) == request->sequence;
+}
+
+static int request_begin(trv_mpi_request_t *request)
+{
+    trv_mpi_operation_t *operation = request->operation;
+    if (request->context_ids)
+        trv_mpi_channel_set_tag(operation->channel, request->tag);
+    else
+        trv_mpi_operation_set_position(operation, request->position);
+    operation->tally = request->tally;
+    trv_mpi_operation_count(operation);
+    request->running = true;
+    int code = request_begin_buffers(request);
+    return code < 0 ? trv_mpi_operation_fail(operation, code)
+                    : trv_mpi_operation_start(operation, request->buffers.input, request->buffers.output);
+}
+
+static int request_advance(trv_request_t *base)
+{
+    trv_mpi_request_t *request = (trv_mpi_request_t *)(void *)base;
+    if (!request->running) {
+        if (!request_may_begin(request))
+            return 0;
+        if (!request->operation)
+            request->operation = request->instances.take(request->instances.owner, request->state,
+                                                         &request->spec.arguments);
+        const int code = request->operation ? request_begin(request) : trv_mpi_state_fail_memory(request->state);
+        if (code < 0)
+            return code;
+    }
+    return trv_mpi_operation_test(request->operation);
+}
+
+static const trv_request_kind_t request_kind = {.advance = request_advance,
+                                                .end = request_end,
+                                                .describe = request_describe};
+
+static trv_requests_t requests; /* active ones of the process */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void requests_init(void)
+{
+    static const trv_requests_transport_t transport = {.expire = request_expire};
+    trv_requests_init(&requests, &transport, NULL);
+    requests.timeout_ms = trv_mpi_settings()->timeout_ns / 1e6;
+    trv_mpi_set_progress_hook(trv_mpi_requests_progress);
+}
+
+int trv_mpi_requests_progress(void) { return trv_requests_progress(&requests); }
 
 /* ---- Creating ---------------------------------------------------------------------------------------------------- */
 
@@ -71,6 +160,10 @@ int trv_mpi_request_create(trv_mpi_request_t **created, trv_mpi_state_t *state, 
     int position = 1 + (int)(number % TRV_MPI_REQUEST_POSITIONS);
     if (!request)
         return trv_mpi_state_fail_memory(state);
+    pthread_once(&once, requests_init);
+    trv_request_init(&request->base, &requests, &request_kind);
+    request->base.notify = spec->done;
+    request->base.context = spec->context;
     request->state = state;
     request->tally = trv_mpi_log_row(instances->tally);
     request->instances = *instances;
@@ -92,7 +185,6 @@ int trv_mpi_request_create(trv_mpi_request_t **created, trv_mpi_state_t *state, 
     request->position = position;
     request->sequence = number / TRV_MPI_REQUEST_POSITIONS;
     trv_mpi_state_hold(state);
-    trv_mpi_set_progress_hook(trv_mpi_requests_progress);
     *created = request;
     return TRV_OK;
 }
@@ -105,162 +197,20 @@ void trv_mpi_request_free(trv_mpi_request_t *request)
     request->instances.release(request->instances.owner);
     trv_mpi_context_ids_release(request->context_ids);
     trv_mpi_arguments_clear(&request->spec.arguments);
+    trv_request_clear(&request->base);
     free(request);
     trv_mpi_state_release(state);
 }
 
-bool trv_mpi_request_active(const trv_mpi_request_t *request)
-{
-    return atomic_load_explicit(&request->phase, memory_order_acquire) != IDLE;
-}
+bool trv_mpi_request_active(trv_mpi_request_t *request) { return trv_request_is_active(&request->base); }
 
-int trv_mpi_request_outcome(const trv_mpi_request_t *request)
-{
-    return request->code < 0 ? trv_fail(request->code, "%s", request->reason) : TRV_OK;
-}
+int trv_mpi_request_outcome(const trv_mpi_request_t *request) { return trv_request_outcome(&request->base); }
 
 trv_mpi_alias_t trv_mpi_request_alias(const trv_mpi_request_t *request) { return request->buffers.alias; }
 
-/* ---- Running ----------------------------------------------------------------------------------------------------- */
-
-static int request_begin_buffers(trv_mpi_request_t *request)
-{
-    const trv_mpi_request_spec_t *spec = &request->spec;
-    const trv_mpi_arguments_t *arguments = &spec->arguments;
-    if (spec->packed)
-        return trv_mpi_buffers_begin_packed(&request->buffers, request->state, spec->packed,
-                                            arguments->count * arguments->elements.size);
-    return trv_mpi_buffers_begin(&request->buffers, request->state, arguments, spec->input, spec->output);
-}
-
-static void request_describe(const void *context, char *text, size_t size)
-{
-    const trv_mpi_request_t *request = context;
-    if (request->operation)
-        trv_mpi_operation_describe(request->operation, text, size);
-    else
-        snprintf(text, size, "a communicator of %d ranks; waits for earlier requests to be complete",
-                 request->state->ranks);
-}
-
-static void request_watch(trv_mpi_request_t *request, unsigned polls)
-{
-    const trv_mpi_waiting_t waiting = {request_describe, request, request->state->recorder};
-    trv_mpi_watch_poll(&request->watch, &waiting, polls);
-}
-
-static void request_complete(trv_mpi_request_t *request, int code)
-{
-    const trv_mpi_waiting_t waiting = {request_describe, request, request->state->recorder};
-    trv_mpi_watch_end(&request->watch, &waiting);
-    code = trv_mpi_buffers_end(&request->buffers, request->state, code);
-    if (code < 0)
-        snprintf(request->reason, sizeof request->reason, "%s", trv_last_error());
-    request->code = code;
-    if (!request->context_ids) {
-        if (request->operation)
-            request->instances.give(request->operation);
-        request->operation = NULL;
-        atomic_fetch_add(&request->state->ids.requests.done[request->position - 1], 1);
-    }
-    void (*done)(void *, int) = request->spec.done;
-    const int class = code < 0 ? trv_mpi_class(code) : trv_mpi_alias_class(request->buffers.alias);
-    void *context = request->spec.context;
-    atomic_store_explicit(&request->phase, IDLE, memory_order_release); /* now its owner may free it */
-    if (done)
-        done(context, class);
-}
-
-static bool request_may_begin(const trv_mpi_request_t *request)
-{
-    const trv_mpi_request_counts_t *turns = &request->state->ids.requests;
-    return request->context_ids || atomic_load(&request->state->broken) ||
-           atomic_load(&turns->done[request->position - 1]) == request->sequence;
-}
-
-static int request_begin(trv_mpi_request_t *request)
-{
-    trv_mpi_operation_t *operation = request->operation;
-    if (request->context_ids)
-        trv_mpi_channel_set_tag(operation->channel, request->tag);
-    else
-        trv_mpi_operation_set_position(operation, request->position);
-    operation->tally = request->tally;
-    trv_mpi_operation_count(operation);
-    atomic_store(&request->phase, RUNNING);
-    int code = request_begin_buffers(request);
-    return code < 0 ? trv_mpi_operation_fail(operation, code)
-                    : trv_mpi_operation_start(operation, request->buffers.input, request->buffers.output);
-}
-
-/* Makes progress on a request. Returns 1 when it is complete, with its result in *code, else 0. */
-static int request_progress(trv_mpi_request_t *request, int *code)
-{
-    if (atomic_load(&request->phase) == QUEUED) {
-        if (!request_may_begin(request))
-            return 0;
-        if (!request->operation)
-            request->operation = request->instances.take(request->instances.owner, request->state,
-                                                         &request->spec.arguments);
-        *code = request->operation ? request_begin(request) : trv_mpi_state_fail_memory(request->state);
-        if (*code < 0)
-            return 1;
-    }
-    int state = trv_mpi_operation_test(request->operation);
-    *code = state < 0 ? state : TRV_OK;
-    return state != 0;
-}
-
-static void list_remove(trv_mpi_request_t **link)
-{
-    trv_mpi_request_t *removed = *link;
-    *link = removed->next;
-    if (!*link)
-        end = link;
-}
-
-int trv_mpi_requests_progress(void)
-{
-    static unsigned rounds; /* protected by `progress_lock` */
-    int completed = 0;
-    if (atomic_load_explicit(&active, memory_order_relaxed) == 0 || pthread_mutex_trylock(&progress_lock) != 0)
-        return 0;
-    rounds++;
-    pthread_mutex_lock(&lock);
-    for (trv_mpi_request_t **link = &first; *link;) {
-        trv_mpi_request_t *request = *link;
-        int code = TRV_OK;
-        pthread_mutex_unlock(&lock);
-        int over = request_progress(request, &code);
-        if (!over)
-            request_watch(request, rounds);
-        pthread_mutex_lock(&lock);
-        if (!over) {
-            link = &request->next;
-            continue;
-        }
-        list_remove(link);
-        atomic_fetch_sub(&active, 1);
-        pthread_mutex_unlock(&lock);
-        request_complete(request, code);
-        completed++;
-        pthread_mutex_lock(&lock);
-    }
-    pthread_mutex_unlock(&lock);
-    pthread_mutex_unlock(&progress_lock);
-    return completed;
-}
-
 void trv_mpi_request_start(trv_mpi_request_t *request)
 {
-    request->next = NULL;
-    request->code = TRV_OK;
-    request->watch = (trv_mpi_watch_t){0};
-    atomic_store(&request->phase, QUEUED);
-    pthread_mutex_lock(&lock);
-    *end = request;
-    end = &request->next;
-    atomic_fetch_add(&active, 1);
-    pthread_mutex_unlock(&lock);
+    request->running = false;
+    trv_request_begin(&request->base);
     trv_mpi_requests_progress();
 }

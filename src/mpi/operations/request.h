@@ -50,7 +50,7 @@ int trv_mpi_request_create(trv_mpi_request_t **request, trv_mpi_state_t *state, 
 /* Starts a request. Each non-blocking request is started once, in the order of creation. A persistent request must not
  * be active. */
 void trv_mpi_request_start(trv_mpi_request_t *request);
-bool trv_mpi_request_active(const trv_mpi_request_t *request);
+bool trv_mpi_request_active(trv_mpi_request_t *request);
 /* The result of the latest run of a request that is not active: TRV_OK, or a code of the core with the message in
  * trv_last_error(). */
 int trv_mpi_request_outcome(const trv_mpi_request_t *request);

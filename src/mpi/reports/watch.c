@@ -1,17 +1,15 @@
 /*
- * Measures the time that a rank waits, and reports it when the timeout expires.
+ * Reports the time that a rank waits, when the timeout expires.
  */
 #include "mpi/reports/watch.h"
 
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "mpi/reports/log.h"
 #include "transport/mpi/waiting.h"
 
-#define GAP_MAX_MS 1000 /* maximum waiting time per gap between two polls; in a longer gap the rank did not wait */
-#define TEXT_MAX   1200
+#define TEXT_MAX 1200
 
 static double timeout_ms; /* 0: none */
 static bool aborts;
@@ -20,25 +18,6 @@ void trv_mpi_watch_begin(const trv_settings_t *settings)
 {
     timeout_ms = settings->timeout_ns / 1e6;
     aborts = settings->on_timeout == TRV_TIMEOUT_ABORT;
-}
-
-long long trv_mpi_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return (long long)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* Adds the time since the previous call; returns true once per wait, when the timeout has expired. */
-static bool timeout_expires(trv_mpi_watch_t *watch)
-{
-    long long now = trv_mpi_now_ms(), gap = watch->polled_ms ? now - watch->polled_ms : 0;
-    watch->polled_ms = now;
-    watch->waited_ms += gap < GAP_MAX_MS ? gap : GAP_MAX_MS;
-    if (watch->reported || timeout_ms <= 0 || (double)watch->waited_ms < timeout_ms)
-        return false;
-    watch->reported = true;
-    return true;
 }
 
 static void abort_if_set(void)
@@ -50,21 +29,26 @@ static void abort_if_set(void)
     PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-void trv_mpi_watch_check(trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting)
+void trv_mpi_watch_report(const trv_watch_t *watch, const char *what, trv_recorder_t *recorder)
 {
-    char what[TEXT_MAX] = "";
-    trv_recorder_print_if_requested();
-    if (!timeout_expires(watch))
-        return;
-    waiting->describe(waiting->context, what, sizeof what);
     trv_mpi_log_line("rank %d of MPI_COMM_WORLD has waited %.1f s in %s", trv_mpi_log_rank(),
                      (double)watch->waited_ms / 1e3, what);
-    trv_recorder_print(waiting->recorder);
+    trv_recorder_print(recorder);
     abort_if_set();
 }
 
+void trv_mpi_watch_check(trv_watch_t *watch, const trv_mpi_waiting_t *waiting)
+{
+    char what[TEXT_MAX] = "";
+    trv_recorder_print_if_requested();
+    if (!trv_watch_expires(watch, timeout_ms))
+        return;
+    waiting->describe(waiting->context, what, sizeof what);
+    trv_mpi_watch_report(watch, what, waiting->recorder);
+}
+
 /* A separate function, so that calls that report nothing do not reserve stack space for the text. */
-static void report_end(const trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting)
+static void report_end(const trv_watch_t *watch, const trv_mpi_waiting_t *waiting)
 {
     char what[TEXT_MAX] = "";
     waiting->describe(waiting->context, what, sizeof what);
@@ -73,7 +57,7 @@ static void report_end(const trv_mpi_watch_t *watch, const trv_mpi_waiting_t *wa
                      (double)watch->waited_ms / 1e3, what);
 }
 
-void trv_mpi_watch_end(const trv_mpi_watch_t *watch, const trv_mpi_waiting_t *waiting)
+void trv_mpi_watch_end(const trv_watch_t *watch, const trv_mpi_waiting_t *waiting)
 {
     if (watch->reported)
         report_end(watch, waiting);
@@ -88,12 +72,12 @@ void trv_mpi_cancel_all(int requests, MPI_Request *request)
 
 int trv_mpi_watch_until(int ranks, int (*test)(void *context), void *context, const char *action)
 {
-    trv_mpi_watch_t watch = {0};
+    trv_watch_t watch = {0};
     int result;
     for (unsigned polls = 1; (result = test(context)) == 0; polls++) {
         if (trv_recording && polls % 64 == 0)
             trv_recorder_print_if_requested();
-        if (trv_recording && polls % 64 == 0 && timeout_expires(&watch)) {
+        if (trv_recording && polls % 64 == 0 && trv_watch_expires(&watch, timeout_ms)) {
             trv_mpi_log_line("rank %d of MPI_COMM_WORLD has waited %.1f s for all %d ranks of a communicator to %s",
                              trv_mpi_log_rank(), (double)watch.waited_ms / 1e3, ranks, action);
             abort_if_set();

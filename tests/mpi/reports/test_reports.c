@@ -97,12 +97,12 @@ static void test_watch(void **state)
     trv_recorder_t *recorder = trv_recorder_create(2, "comm 1 (4 ranks)", trv_mpi_log_text, NULL);
     trv_record_begin(recorder, "allreduce", 8, "ring", false);
     const trv_mpi_waiting_t waiting = {describe, &call, recorder};
-    trv_mpi_watch_t watch = {0};
+    trv_watch_t watch = {0};
     trv_mpi_watch_end(&watch, &waiting); /* the timeout was not reported */
-    long long began = trv_mpi_now_ms();
+    long long began = trv_watch_now_ms();
     for (unsigned polls = 1; !watch.reported; polls++)
         trv_mpi_watch_poll(&watch, &waiting, polls);
-    assert_true(trv_mpi_now_ms() - began >= 100);
+    assert_true(trv_watch_now_ms() - began >= 100);
     for (unsigned polls = 1; polls < 1000; polls++)
         trv_mpi_watch_poll(&watch, &waiting, polls);
     trv_mpi_watch_end(&watch, &waiting);

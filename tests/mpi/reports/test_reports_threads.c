@@ -36,7 +36,7 @@ static void *call(void *argument)
     trv_mpi_tally_t *tally = trv_mpi_log_decision(0, "comm 1", "allreduce", 64, "", "ring", "as set", true);
     trv_recorder_t *own = trv_recorder_create(0, argument, trv_mpi_log_text, NULL);
     const trv_mpi_waiting_t waiting = {describe, argument, shared};
-    trv_mpi_watch_t watch = {0};
+    trv_watch_t watch = {0};
     for (int i = 0; i < CALLS; i++) {
         const char *algorithm = i % 2 ? "ring" : "trivance-b";
         unsigned long number = trv_record_begin(shared, "allreduce", 4, algorithm, false);
