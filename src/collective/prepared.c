@@ -33,9 +33,9 @@ void trv_prepared_reset(trv_prepared_t *prepared, void (*instance_destroy)(trv_p
         instance_destroy(instance);
     trv_memory_count(-(int64_t)trv_prepared_memory_bytes(prepared));
     trv_plan_destroy(prepared->model);
-    trv_schedule_destroy(prepared->schedule);
+    trv_schedule_destroy(prepared->created);
     prepared->model = NULL;
-    prepared->schedule = NULL;
+    prepared->schedule = prepared->created = NULL;
 }
 
 void trv_prepared_clear(trv_prepared_t *prepared, void (*instance_destroy)(trv_pooled_t *instance))
@@ -48,10 +48,23 @@ void trv_prepared_clear(trv_prepared_t *prepared, void (*instance_destroy)(trv_p
 
 /* ---- Schedule and program ---------------------------------------------------------------------------------------- */
 
+static const trv_prepared_t *decision_of(const trv_prepared_t *prepared)
+{
+    return prepared->origin ? prepared->origin : prepared;
+}
+
 int trv_prepared_create_schedule(trv_prepared_t *prepared, const trv_network_t *network, int root)
 {
-    const trv_prepared_t *decision = prepared->origin ? prepared->origin : prepared;
-    return trv_schedule_create_on(&prepared->schedule, network, decision->full_name, prepared->collective, root);
+    const int rc = trv_schedule_create_on(&prepared->created, network, decision_of(prepared)->full_name,
+                                          prepared->collective, root);
+    prepared->schedule = prepared->created;
+    return rc;
+}
+
+const char *trv_prepared_algorithm(const trv_prepared_t *prepared)
+{
+    const char *algorithm = decision_of(prepared)->algorithm;
+    return *algorithm ? algorithm : trv_schedule_name(prepared->schedule);
 }
 
 static int model_open(void *context, int requests, int tags, int *base)
@@ -63,11 +76,12 @@ static int model_open(void *context, int requests, int tags, int *base)
 
 static void model_close(void *context, int base) { (void)context, (void)base; }
 
-int trv_prepared_compile(trv_prepared_t *prepared, const trv_schedule_t *schedule, int coordinate, size_t count,
-                         const trv_elements_t *elements, const trv_plan_options_t *options)
+int trv_prepared_compile(trv_prepared_t *prepared, int coordinate, size_t count, const trv_elements_t *elements,
+                         const trv_plan_options_t *options)
 {
     static const trv_transport_t nothing = {TRV_TRANSPORT, .open = model_open, .close = model_close};
-    const int rc = trv_plan_create(&prepared->model, schedule, coordinate, count, elements, &nothing, options);
+    const int rc = trv_plan_create(&prepared->model, prepared->schedule, coordinate, count, elements, &nothing,
+                                   options);
     trv_memory_count((int64_t)trv_prepared_memory_bytes(prepared));
     return rc;
 }

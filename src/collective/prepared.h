@@ -26,7 +26,8 @@ typedef struct trv_prepared {
     char algorithm[TRV_ALGORITHM_NAME_MAX];
     char full_name[TRV_FULL_NAME_MAX];  /* for trv_schedule_create_on */
     char reason[TRV_CHOICE_REASON_MAX]; /* why the algorithm was chosen, or why there is none */
-    trv_schedule_t *schedule;           /* NULL: none */
+    const trv_schedule_t *schedule;     /* `created`, or the user's; NULL: none */
+    trv_schedule_t *created;            /* by trv_prepared_create_schedule */
     trv_plan_t *model;                  /* a plan that never runs, whose program the instances share; or NULL */
     trv_pool_t pool;                    /* of instances that no run uses */
 } trv_prepared_t;
@@ -44,14 +45,16 @@ void trv_prepared_clear(trv_prepared_t *prepared, void (*instance_destroy)(trv_p
 
 /* Creates the schedule of the decision; root: the coordinate of the root. TRV_OK or a code. */
 int trv_prepared_create_schedule(trv_prepared_t *prepared, const trv_network_t *network, int root);
-/* Compiles this or a user's schedule for the rank at a coordinate, as trv_plan_create does. The program is counted as
- * kept memory. */
-int trv_prepared_compile(trv_prepared_t *prepared, const trv_schedule_t *schedule, int coordinate, size_t count,
-                         const trv_elements_t *elements, const trv_plan_options_t *options);
+/* Compiles the schedule for the rank at a coordinate, as trv_plan_create does. The program is counted as kept
+ * memory. */
+int trv_prepared_compile(trv_prepared_t *prepared, int coordinate, size_t count, const trv_elements_t *elements,
+                         const trv_plan_options_t *options);
 /* Creates a plan of the program for other elements of the same kind and a transport; scratch_context replaces that of
  * the options. */
 int trv_prepared_create_plan(const trv_prepared_t *prepared, trv_plan_t **plan, const trv_elements_t *elements,
                              const trv_transport_t *transport, void *scratch_context);
+/* The name of the algorithm of the schedule. */
+const char *trv_prepared_algorithm(const trv_prepared_t *prepared);
 /* The bytes of the program. */
 size_t trv_prepared_memory_bytes(const trv_prepared_t *prepared);
 

@@ -66,34 +66,28 @@ trv_net_entry_t *trv_net_entry_at_root(trv_net_entry_t *entry, int root)
                                                            entry_create_at_root, entry);
 }
 
-/* Fills in the arguments that must be equal on all ranks. User-defined elements and reductions are not compared. */
-static void call_fill(const trv_net_entry_t *entry, trv_decision_message_t *call)
+/* Describes the arguments that must be equal on all ranks, such as "Reduce of float with sum and root 3". Different
+ * arguments have different texts, except that user-defined elements and reductions are not described. */
+static void call_describe(const trv_net_entry_t *entry, char text[CALL_TEXT_MAX])
 {
-    const bool reduces = trv_collective_shape(entry->base.collective)->reduces && !entry->elements.reduce;
-    call->collective = (int32_t)entry->base.collective;
-    call->type = entry->elements.reduce ? -1 : (int32_t)entry->elements.type;
-    call->op = reduces ? (int32_t)entry->elements.op : -1;
-    call->root = trv_collective_has_root(entry->base.collective) ? entry->base.root : -1;
-    call->unequal = entry->unequal;
-}
-
-/* Such as "Reduce of float with sum and root 3". */
-static void call_describe(const trv_decision_message_t *call, char text[CALL_TEXT_MAX])
-{
-    const bool named = call->type >= 0, reduces = call->op >= 0;
-    const int length = snprintf(text, CALL_TEXT_MAX, "%s%s%s%s%s%s",
-                                trv_collective_shape((trv_collective_t)call->collective)->title,
-                                call->unequal ? " (a size per rank)" : "", named ? " of " : "",
-                                named ? trv_type_name((trv_type_t)call->type) : "", reduces ? " with " : "",
-                                reduces ? trv_op_name((trv_op_t)call->op) : "");
-    if (call->root >= 0)
-        snprintf(text + length, CALL_TEXT_MAX - (size_t)length, "%s root %d", reduces ? " and" : " with", call->root);
+    const trv_collective_shape_t *shape = trv_collective_shape(entry->base.collective);
+    const bool named = !entry->elements.reduce, reduces = named && shape->reduces;
+    const int length = snprintf(text, CALL_TEXT_MAX, "%s%s%s%s%s%s", shape->title,
+                                entry->unequal ? " (a size per rank)" : "", named ? " of " : "",
+                                named ? trv_type_name(entry->elements.type) : "", reduces ? " with " : "",
+                                reduces ? trv_op_name(entry->elements.op) : "");
+    if (trv_collective_has_root(entry->base.collective))
+        snprintf(text + length, CALL_TEXT_MAX - (size_t)length, "%s root %d", reduces ? " and" : " with",
+                 entry->base.root);
 }
 
 typedef struct trv_net_deciding {
     trv_agreement_t agreement;
     trv_net_votes_t votes;
-    trv_decision_message_t broadcast;
+    struct {
+        trv_decision_t decision;
+        char call[CALL_TEXT_MAX]; /* of rank 0; the other ranks compare theirs */
+    } broadcast;
     int failure; /* of this rank, which has broken the net */
 } deciding_t;
 
@@ -101,32 +95,27 @@ typedef struct trv_net_deciding {
  * lengths, so that no other check would detect the difference. */
 static int call_compare(const trv_net_entry_t *entry)
 {
-    trv_decision_message_t own = {.collective = 0};
-    const trv_decision_message_t *first = &entry->deciding->broadcast;
-    call_fill(entry, &own);
-    if (own.collective == first->collective && own.type == first->type && own.op == first->op &&
-        own.root == first->root && own.unequal == first->unequal)
-        return TRV_OK;
-    char here[CALL_TEXT_MAX], there[CALL_TEXT_MAX];
-    call_describe(&own, here);
-    call_describe(first, there);
-    return trv_fail(TRV_ERR_INVALID, "rank %d calls %s where rank %d calls %s",
-                    trv_member(entry->comm, entry->comm->rank), here, trv_member(entry->comm, 0), there);
+    char here[CALL_TEXT_MAX], *there = entry->deciding->broadcast.call;
+    call_describe(entry, here);
+    there[CALL_TEXT_MAX - 1] = '\0';
+    return strcmp(here, there) == 0
+               ? TRV_OK
+               : trv_fail(TRV_ERR_INVALID, "rank %d calls %s where rank %d calls %s",
+                          trv_member(entry->comm, entry->comm->rank), here, trv_member(entry->comm, 0), there);
 }
 
 /* Logs the decision in the format of the MPI layer, which has further fields. */
-static void decision_log(const trv_net_entry_t *entry, const trv_decision_message_t *broadcast)
+static void decision_log(const trv_net_entry_t *entry)
 {
     const trv_net_t *net = entry->comm->net;
-    const trv_decision_t *decision = &broadcast->decision;
-    char line[TRV_ALGORITHM_NAME_MAX + TRV_CHOICE_REASON_MAX + 300], call[CALL_TEXT_MAX], torus[TRV_TORUS_TEXT_MAX],
+    const trv_decision_t *decision = &entry->deciding->broadcast.decision;
+    char line[TRV_ALGORITHM_NAME_MAX + TRV_CHOICE_REASON_MAX + 300], torus[TRV_TORUS_TEXT_MAX],
         bytes[TRV_BYTES_TEXT_MAX];
     if (!net->settings.info || !net->log || decision->code < 0)
         return;
-    call_describe(broadcast, call);
     snprintf(line, sizeof line, "%d ranks, %s: %s, about %s: %s (%s)", entry->comm->size,
-             trv_torus_format(&entry->network.torus, torus, sizeof torus), call, trv_format_bytes(entry->bytes, bytes),
-             decision->algorithm, decision->reason);
+             trv_torus_format(&entry->network.torus, torus, sizeof torus), entry->deciding->broadcast.call,
+             trv_format_bytes(entry->bytes, bytes), decision->algorithm, decision->reason);
     net->log(net->log_context, line);
 }
 
@@ -141,12 +130,10 @@ static void deciding_free(deciding_t *deciding)
 static int entry_compile(trv_net_entry_t *entry)
 {
     const trv_plan_options_t options = {TRV_PLAN_OPTIONS, .scratch_allocate = trv_channel_scratch};
-    const int rc = entry->schedule ? TRV_OK
-                                   : trv_prepared_create_schedule(&entry->base, &entry->network, entry->base.root);
-    entry->schedule = entry->schedule ? entry->schedule : entry->base.schedule;
+    const int rc = entry->base.schedule ? TRV_OK
+                                        : trv_prepared_create_schedule(&entry->base, &entry->network, entry->base.root);
     return rc < 0 ? rc
-                  : trv_prepared_compile(&entry->base, entry->schedule, entry->comm->rank, entry->count,
-                                         &entry->elements, &options);
+                  : trv_prepared_compile(&entry->base, entry->comm->rank, entry->count, &entry->elements, &options);
 }
 
 /* Between the broadcast and the vote. */
@@ -167,10 +154,11 @@ static bool entry_prepare(void *context, int64_t word[TRV_VOTE_WORDS])
 /* A hash of the arguments that determine the signature. */
 static uint64_t signature_hash(const trv_net_entry_t *entry)
 {
-    trv_decision_message_t call = {.collective = 0};
-    call_fill(entry, &call);
-    const uint64_t property[] = {(uint64_t)call.type, (uint64_t)call.op, (uint64_t)call.unequal,
-                                 trv_elements_size(&entry->elements)};
+    const trv_elements_t *elements = &entry->elements;
+    const bool reduces = trv_collective_shape(entry->base.collective)->reduces && !elements->reduce;
+    const uint64_t property[] = {elements->reduce ? UINT64_MAX : (uint64_t)elements->type,
+                                 reduces ? (uint64_t)elements->op : UINT64_MAX, entry->unequal,
+                                 trv_elements_size(elements)};
     return trv_hash(TRV_HASH_SEED, property, sizeof property);
 }
 
@@ -179,7 +167,7 @@ int trv_net_entry_decide(trv_net_entry_t *entry, size_t count, const size_t *cou
     trv_net_comm_t *comm = entry->comm;
     const size_t blocks_bytes = counts ? (size_t)comm->size * sizeof *counts : 0;
     entry->count = counts ? 0 : count;
-    if (entry->schedule || comm->size == 1) {
+    if (entry->base.schedule || comm->size == 1) {
         entry->decided = true;
         return comm->size == 1 ? TRV_OK : entry_compile(entry);
     }
@@ -188,8 +176,8 @@ int trv_net_entry_decide(trv_net_entry_t *entry, size_t count, const size_t *cou
         return trv_fail_memory();
     if (comm->rank == 0) {
         trv_net_choose(entry, &deciding->broadcast.decision);
-        call_fill(entry, &deciding->broadcast);
-        decision_log(entry, &deciding->broadcast);
+        call_describe(entry, deciding->broadcast.call);
+        decision_log(entry);
     }
     const trv_vote_call_t call = {.collective = entry->base.collective,
                                   .root = entry->base.root,
@@ -342,7 +330,7 @@ static int instance_start(trv_instance_t *instance)
         return rc;
     instance->started = true;
     if (instance->call)
-        trv_record_set_algorithm(entry->comm->recorder, instance->call, trv_schedule_name(entry->schedule));
+        trv_record_set_algorithm(entry->comm->recorder, instance->call, trv_schedule_name(entry->base.schedule));
     instance->channel.run_bytes = run_bytes(instance);
     rc = trv_channel_register(&instance->channel, 0, instance->input, instance_bytes(instance, shape->before));
     if (rc == TRV_OK)

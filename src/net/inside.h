@@ -300,13 +300,6 @@ typedef struct trv_instance {
     trv_block_totals_t totals;      /* of these blocks */
 } trv_instance_t;
 
-/* Content of the broadcast with which rank 0 of the communicator distributes its decision. */
-typedef struct trv_decision_message {
-    trv_decision_t decision;
-    int32_t collective, type, op, root, unequal; /* the call of rank 0, which the other ranks compare with theirs */
-    int32_t padding;                             /* explicit, because the bytes of the struct are sent */
-} trv_decision_message_t;
-
 /* An operation signature with a class of sizes on a communicator, prepared for calls with one root. */
 typedef struct trv_net_entry {
     trv_prepared_t base; /* the first member, as above; each instance in use holds a reference */
@@ -321,15 +314,14 @@ typedef struct trv_net_entry {
     bool decided;
     int code;                          /* of the decision; if it is negative, base.reason is the message */
     struct trv_net_deciding *deciding; /* the state of the agreement; NULL before and after it */
-    const trv_schedule_t *schedule;    /* base.schedule, or the user's */
 } trv_net_entry_t;
 
 /* choose.c: the network model of the planner, and the choice, which rank 0 of the communicator makes. */
 trv_simulate_options_t trv_net_simulation(const trv_net_t *net, const trv_network_t *network);
 void trv_net_choose(const trv_net_entry_t *entry, trv_decision_t *decision);
 
-/* entry.c. Before trv_net_entry_decide the caller may set entry->schedule to a schedule that it owns; then no decision
- * is made. */
+/* entry.c. Before trv_net_entry_decide the caller may set base.schedule to a schedule that it owns; then no decision is
+ * made. */
 int trv_net_entry_create(trv_net_entry_t **entry, trv_net_comm_t *comm, trv_collective_t collective, int root,
                          bool unequal, const trv_elements_t *elements, uint64_t bytes, const char *requested);
 /* The entry prepared for calls with this root: itself, or one that shares its decision. NULL: no memory. */

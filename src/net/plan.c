@@ -126,7 +126,7 @@ int trv_net_plan_create(trv_net_plan_t **created, trv_net_comm_t *comm, trv_coll
     plan->comm = comm;
     plan->count = count;
     plan->inner = trv_collective_tag(true, number);
-    plan->entry->schedule = options->schedule;
+    plan->entry->base.schedule = options->schedule;
     rc = plan_create_instance(plan, count);
     if (rc < 0) {
         plan_destroy(plan);
@@ -218,10 +218,10 @@ int trv_net_plan_query(const trv_net_plan_t *plan, trv_net_plan_info_t *info)
     const trv_net_entry_t *entry = plan->entry;
     *info = (trv_net_plan_info_t){.size = sizeof *info, .algorithm = ""};
     trv_torus_format(&plan->entry->network.torus, info->torus, sizeof info->torus);
-    if (!entry->schedule)
+    if (!entry->base.schedule)
         return TRV_OK; /* a communicator of one rank has no schedule */
-    info->algorithm = entry->base.schedule ? entry->base.algorithm : trv_schedule_name(entry->schedule);
-    info->steps = trv_schedule_steps(entry->schedule);
+    info->algorithm = trv_prepared_algorithm(&entry->base);
+    info->steps = trv_schedule_steps(entry->base.schedule);
     info->bytes_sent = trv_plan_bytes_sent(plan->instance->plan);
     info->scratch_bytes = trv_plan_scratch_bytes(plan->instance->plan);
     return TRV_OK;

@@ -268,7 +268,7 @@ static bool dispatch_arguments(const trv_mpi_call_t *call, trv_mpi_state_t *stat
     trv_mpi_decision_t *decision = trv_mpi_get_decision(state, arguments, is_on_device(input, output), code);
     if (!decision)
         return *code != MPI_SUCCESS;
-    if (!decision->spec.schedule) {
+    if (!decision->base.schedule) {
         trv_mpi_operation_t fallback = decision->mpi; /* a copy: other threads and duplicates use the original */
         fallback.state = state;
         fallback.tally = trv_mpi_log_row(fallback.tally);
@@ -336,7 +336,7 @@ bool trv_mpi_dispatch(const trv_mpi_call_t *call, MPI_Comm comm, int *code)
     trv_mpi_decision_t *decision = NULL;
     if (reduction && has_buffers(reduction, state) && !call->counts && !trv_mpi_settings()->check)
         decision = trv_mpi_decision_find_by_handles(state, reduction);
-    if (!decision || !decision->spec.schedule)
+    if (!decision || !decision->base.schedule)
         return dispatch_checked(call, state, code);
     *code = run_schedule(decision, call, state, (size_t)reduction->count, NULL, reduction->datatype, reduction->op,
                          true);
@@ -361,7 +361,7 @@ bool trv_mpi_make_request_spec(const trv_mpi_call_t *call, int rank, int ranks, 
 static trv_mpi_decision_t *find_schedule(trv_mpi_state_t *state, const trv_mpi_request_spec_t *spec, bool persistent)
 {
     trv_mpi_decision_t *decision = trv_mpi_decision_find(state, &spec->arguments);
-    return decision && decision->spec.schedule && !(persistent && state->config.node) ? decision : NULL;
+    return decision && decision->base.schedule && !(persistent && state->config.node) ? decision : NULL;
 }
 
 bool trv_mpi_has_schedule(trv_mpi_state_t *state, const trv_mpi_request_spec_t *spec, bool persistent)

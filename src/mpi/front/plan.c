@@ -56,12 +56,13 @@ static void plan_clear(TRV_Plan plan)
 }
 
 /* Creates the operation of a schedule, with its own tags. Collective. */
-static int plan_create_operation(TRV_Plan plan, const trv_mpi_arguments_t *arguments, const trv_mpi_plan_spec_t *spec)
+static int plan_create_operation(TRV_Plan plan, const trv_mpi_arguments_t *arguments, const trv_prepared_t *prepared,
+                                 const trv_mpi_places_t *places)
 {
     int tag = 0, code = trv_mpi_state_allocate_position(plan->state, &plan->context_ids, &tag);
     if (code != MPI_SUCCESS)
         return code;
-    code = trv_mpi_operation_init(&plan->operation, plan->state, arguments, spec, false, tag);
+    code = trv_mpi_operation_init(&plan->operation, plan->state, arguments, prepared, places, false, tag);
     plan->operation.tally = plan->decision ? plan->decision->tally : NULL;
     return code < 0 ? trv_mpi_class(code) : MPI_SUCCESS;
 }
@@ -88,25 +89,25 @@ static int plan_create_parts(TRV_Plan plan, const trv_mpi_arguments_t *arguments
         return plan_create_library(plan, arguments, comm);
     if (arguments->schedule) {
         /* A schedule that the user passed has one rank per torus coordinate, numbered as in the communicator. */
-        const trv_mpi_plan_spec_t spec = {.schedule = arguments->schedule,
-                                          .algorithm = trv_schedule_name(arguments->schedule),
-                                          .fragment_bytes = trv_mpi_settings()->piece_bytes,
-                                          .coordinate = state->rank,
-                                          .member = state->members->of};
-        return plan_create_operation(plan, arguments, &spec);
+        const trv_prepared_t prepared = {.schedule = arguments->schedule};
+        const trv_mpi_places_t places = {.fragment_bytes = trv_mpi_settings()->piece_bytes,
+                                         .coordinate = state->rank,
+                                         .member = state->members->of};
+        return plan_create_operation(plan, arguments, &prepared, &places);
     }
     trv_mpi_decision_t *decision = trv_mpi_get_decision(state, arguments, false, &code);
     if (!decision)
         return code;
-    trv_mpi_decision_t *rooted = decision->spec.schedule ? trv_mpi_decision_at_root(decision, state, arguments->root)
+    trv_mpi_decision_t *rooted = decision->base.schedule ? trv_mpi_decision_at_root(decision, state, arguments->root)
                                                          : decision;
     /* A rank without memory for the root's decision still takes part in the exchanges, because the others wait for
      * it. */
     plan->decision = rooted ? rooted : decision;
     trv_mpi_decision_hold(plan->decision);
     bool free_slot = !state->config.node || trv_mpi_node_has_free_slot(state->config.node); /* the same on all ranks */
-    code = plan->decision->spec.schedule && free_slot ? plan_create_operation(plan, arguments, &plan->decision->spec)
-                                                      : plan_create_library(plan, arguments, comm);
+    code = plan->decision->base.schedule && free_slot
+               ? plan_create_operation(plan, arguments, &plan->decision->base, &plan->decision->places)
+               : plan_create_library(plan, arguments, comm);
     return code == MPI_SUCCESS && !rooted ? trv_mpi_class(trv_fail_memory()) : code;
 }
 

@@ -27,54 +27,49 @@ static trv_elements_t elements_of(trv_mpi_operation_t *operation)
     return result;
 }
 
-static trv_plan_options_t options_of(const trv_mpi_plan_spec_t *spec)
-{
-    return (trv_plan_options_t){TRV_PLAN_OPTIONS, .chunk_bytes = spec->chunk_bytes,
-                                .scratch_allocate = trv_scratch_take, .scratch_free = trv_scratch_give};
-}
+static const trv_plan_options_t plan_options = {TRV_PLAN_OPTIONS, .scratch_allocate = trv_scratch_take,
+                                                .scratch_free = trv_scratch_give};
 
-static int make_plan(trv_mpi_operation_t *operation, const trv_mpi_plan_spec_t *spec, bool shared, int tag)
+static int make_plan(trv_mpi_operation_t *operation, const trv_prepared_t *prepared, const trv_mpi_places_t *places,
+                     bool shared, int tag)
 {
     const trv_mpi_arguments_t *arguments = &operation->arguments;
     const trv_mpi_state_t *state = operation->state;
-    trv_mpi_node_t *node = spec->node;
+    trv_mpi_node_t *node = places->node;
     trv_elements_t elements = elements_of(operation);
-    trv_plan_options_t options = options_of(spec);
-    int code = trv_mpi_channel_create(&operation->channel, state->members->domain->comm, spec->fragment_bytes);
+    int code = trv_mpi_channel_create(&operation->channel, state->members->domain->comm, places->fragment_bytes);
     if (code == TRV_OK && arguments->elements.reducer == TRV_MPI_LOCAL)
         code = trv_mpi_local_init(&operation->local, &arguments->elements, arguments->datatype, arguments->op);
     if (code < 0)
         return code;
-    trv_mpi_channel_set_members(operation->channel, spec->member);
+    trv_mpi_channel_set_members(operation->channel, places->member);
     trv_mpi_channel_set_tag(operation->channel, shared ? trv_mpi_state_tag(state, 0) : tag);
     const trv_transport_t *transport = trv_mpi_channel_transport(operation->channel);
     if (!node || trv_mpi_node_leads(node))
-        code = spec->model ? trv_plan_create_like(&operation->plan, spec->model, &elements, transport)
-                           : trv_plan_create(&operation->plan, spec->schedule, spec->coordinate, arguments->count,
-                                             &elements, transport, &options);
+        code = prepared->model ? trv_prepared_create_plan(prepared, &operation->plan, &elements, transport, NULL)
+                               : trv_plan_create(&operation->plan, prepared->schedule, places->coordinate,
+                                                 arguments->count, &elements, transport, &plan_options);
     if (code == TRV_OK && node)
         code = trv_mpi_node_run_create(&operation->run, node,
                                        &(trv_mpi_node_call_t){.collective = arguments->collective,
                                                               .root = arguments->root,
                                                               .elements = elements,
                                                               .plan = operation->plan,
-                                                              .options = &options,
+                                                              .options = &plan_options,
                                                               .shared = shared});
     return code;
 }
 
 int trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
-                           const trv_mpi_plan_spec_t *spec, bool shared, int tag)
+                           const trv_prepared_t *prepared, const trv_mpi_places_t *places, bool shared, int tag)
 {
     *operation = (trv_mpi_operation_t){.arguments = *arguments,
                                        .state = state,
-                                       .algorithm = spec->algorithm,
-                                       .comm_rank = spec->comm_rank};
-    if (!spec->schedule)
-        return TRV_OK;
-    operation->steps = trv_schedule_steps(spec->schedule);
-    operation->torus = *trv_schedule_torus(spec->schedule);
-    int code = make_plan(operation, spec, shared, tag);
+                                       .algorithm = trv_prepared_algorithm(prepared),
+                                       .comm_rank = places->comm_rank,
+                                       .torus = *trv_schedule_torus(prepared->schedule),
+                                       .steps = trv_schedule_steps(prepared->schedule)};
+    const int code = make_plan(operation, prepared, places, shared, tag);
     if (code < 0)
         trv_mpi_operation_clear(operation);
     return code;
@@ -91,26 +86,24 @@ void trv_mpi_operation_clear(trv_mpi_operation_t *operation)
     operation->channel = NULL;
 }
 
-size_t trv_mpi_node_bytes(const trv_mpi_arguments_t *arguments, const trv_mpi_plan_spec_t *spec)
+size_t trv_mpi_node_bytes(const trv_mpi_arguments_t *arguments, const trv_mpi_places_t *places)
 {
-    return spec->schedule && spec->node ? trv_mpi_node_scratch_bytes(spec->node, arguments->collective,
-                                                                     arguments->count, arguments->elements.size)
-                                        : 0;
+    return places->node ? trv_mpi_node_scratch_bytes(places->node, arguments->collective, arguments->count,
+                                                     arguments->elements.size)
+                        : 0;
 }
 
 int trv_mpi_operation_compile(trv_prepared_t *prepared, const trv_mpi_arguments_t *arguments,
-                              const trv_mpi_plan_spec_t *spec)
+                              const trv_mpi_places_t *places)
 {
-    const trv_plan_options_t options = options_of(spec);
     trv_elements_t elements = {.type = arguments->elements.type,
                                .op = arguments->elements.op,
                                .element_size = arguments->elements.size};
     if (arguments->elements.reducer == TRV_MPI_LOCAL)
         elements.reduce = trv_mpi_local_reduce;
-    return spec->node && !trv_mpi_node_leads(spec->node)
+    return places->node && !trv_mpi_node_leads(places->node)
                ? TRV_OK
-               : trv_prepared_compile(prepared, prepared->schedule, spec->coordinate, arguments->count, &elements,
-                                      &options);
+               : trv_prepared_compile(prepared, places->coordinate, arguments->count, &elements, &plan_options);
 }
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */

@@ -19,18 +19,14 @@
 #include "mpi/reports/log_table.h"
 #include "collective/recorder.h"
 
-/* The specification by which operations of a decision are created. The schedule, its name and the sizes are the same on
- * all ranks. A "coordinate" is the index of a torus coordinate, in row-major order. */
-typedef struct trv_mpi_plan_spec {
-    const trv_schedule_t *schedule; /* NULL: the MPI library's collective is used */
-    const char *algorithm;          /* its name, or "mpi" */
-    size_t chunk_bytes, fragment_bytes;
+/* The places of the ranks in a schedule. A "coordinate" is the index of a torus coordinate, in row-major order. */
+typedef struct trv_mpi_places {
+    size_t fragment_bytes;     /* the same on all ranks */
     int coordinate;            /* the coordinate of this rank */
     const int *member;         /* the rank in the domain at every coordinate; NULL: the same number */
     const int *comm_rank;      /* the rank in the communicator at every coordinate; NULL: the same number */
     struct trv_mpi_node *node; /* the ranks that share this rank's coordinate; NULL: one rank at each */
-    const trv_plan_t *model;   /* operations share its compiled program; NULL: each compiles its own */
-} trv_mpi_plan_spec_t;
+} trv_mpi_places_t;
 
 typedef struct trv_mpi_operation {
     trv_mpi_arguments_t arguments; /* count and handles are those of the latest start */
@@ -40,7 +36,7 @@ typedef struct trv_mpi_operation {
     trv_mpi_channel_t *channel;
     trv_mpi_local_t local;
     const char *algorithm;
-    const int *comm_rank; /* as in the plan specification */
+    const int *comm_rank; /* as in trv_mpi_places_t */
     trv_torus_t torus;    /* of the schedule */
     int steps;
     trv_mpi_tally_t *tally; /* its runs are counted here; NULL: they are not counted */
@@ -48,19 +44,20 @@ typedef struct trv_mpi_operation {
     bool failed;            /* a run failed: the operation must not be started again */
 } trv_mpi_operation_t;
 
-/* `shared`: runs use the tags of a position of the communicator (trv_mpi_operation_set_position), which is chosen for
- * each run; otherwise its tags begin at `tag`. TRV_OK or a code of the core. */
+/* Creates an operation that runs the schedule of a prepared decision. It shares the program, if that is compiled;
+ * otherwise it compiles one of its own. `shared`: runs use the tags of a position of the communicator, which is chosen
+ * for each run (trv_mpi_operation_set_position); otherwise its tags begin at `tag`. TRV_OK or a code of the core. */
 int trv_mpi_operation_init(trv_mpi_operation_t *operation, trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
-                           const trv_mpi_plan_spec_t *spec, bool shared, int tag);
+                           const trv_prepared_t *prepared, const trv_mpi_places_t *places, bool shared, int tag);
 void trv_mpi_operation_clear(trv_mpi_operation_t *operation);
 
 /* Bytes of scratch memory that this rank needs for the other ranks of its node, if it is their leader. */
-size_t trv_mpi_node_bytes(const trv_mpi_arguments_t *arguments, const trv_mpi_plan_spec_t *spec);
+size_t trv_mpi_node_bytes(const trv_mpi_arguments_t *arguments, const trv_mpi_places_t *places);
 
-/* Compiles the schedule of a prepared decision for the operations of a plan specification; on a rank that is not its
- * node's leader there is nothing to compile. TRV_OK or a code of the core. */
+/* Compiles the schedule of a prepared decision; on a rank that is not its node's leader there is nothing to compile.
+ * TRV_OK or a code of the core. */
 int trv_mpi_operation_compile(trv_prepared_t *prepared, const trv_mpi_arguments_t *arguments,
-                              const trv_mpi_plan_spec_t *spec);
+                              const trv_mpi_places_t *places);
 
 /* Whether the operation runs a schedule; otherwise the MPI library's collective is used, and of the functions below
  * only trv_mpi_operation_count may be called. */

@@ -62,18 +62,17 @@ static int find_shape(const trv_mpi_config_t *config, const trv_decision_t *deci
 }
 
 /* Creates the schedule, and fills in the rank at each of its torus coordinates. TRV_OK or a code of the core. */
-static int make_spec(trv_mpi_decision_t *prepared, const trv_mpi_state_t *state, const broadcast_t *broadcast)
+static int create_schedule(trv_mpi_decision_t *prepared, const trv_mpi_state_t *state, const broadcast_t *broadcast)
 {
     const trv_decision_t *decision = &broadcast->decision;
     const trv_mpi_config_t *config = &state->config;
     trv_network_t network = config->network;
-    trv_mpi_plan_spec_t *spec = &prepared->spec;
-    *spec = (trv_mpi_plan_spec_t){.algorithm = prepared->base.algorithm,
-                                  .fragment_bytes = broadcast->fragment_bytes,
-                                  .coordinate = config->coordinate,
-                                  .member = config->member,
-                                  .comm_rank = config->comm_rank,
-                                  .node = config->node};
+    trv_mpi_places_t *places = &prepared->places;
+    *places = (trv_mpi_places_t){.fragment_bytes = broadcast->fragment_bytes,
+                                 .coordinate = config->coordinate,
+                                 .member = config->member,
+                                 .comm_rank = config->comm_rank,
+                                 .node = config->node};
     snprintf(prepared->base.algorithm, sizeof prepared->base.algorithm, "%s", decision->algorithm);
     if (decision->on_nodes) {
         trv_mpi_layout_t *layout = &prepared->layout;
@@ -82,9 +81,9 @@ static int make_spec(trv_mpi_decision_t *prepared, const trv_mpi_state_t *state,
             code = find_shape(config, decision, &network.torus);
         if (code < 0)
             return code;
-        spec->coordinate = layout->coordinate;
-        spec->member = layout->member;
-        spec->comm_rank = layout->comm_rank;
+        places->coordinate = layout->coordinate;
+        places->member = layout->member;
+        places->comm_rank = layout->comm_rank;
     }
     snprintf(prepared->base.full_name, sizeof prepared->base.full_name, "%s", decision->full_name);
     return trv_mpi_decision_create_schedule(prepared, &network);
@@ -99,7 +98,7 @@ static int leader_vectors(const trv_mpi_arguments_t *arguments)
 /* Whether the plan of a decision, with the scratch memory of a leader, exceeds TRIVANCE_MEMORY. */
 static bool is_too_large(const trv_mpi_decision_t *prepared, const trv_mpi_arguments_t *arguments)
 {
-    const size_t bytes = trv_mpi_node_bytes(arguments, &prepared->spec) * (size_t)leader_vectors(arguments);
+    const size_t bytes = trv_mpi_node_bytes(arguments, &prepared->places) * (size_t)leader_vectors(arguments);
     return prepared->base.model &&
            trv_prepared_memory_bytes(&prepared->base) + bytes > trv_mpi_settings()->memory_bytes;
 }
@@ -108,7 +107,7 @@ static bool is_too_large(const trv_mpi_decision_t *prepared, const trv_mpi_argum
  * kept for the run. */
 static int try_node_memory(const trv_mpi_decision_t *prepared, const trv_mpi_arguments_t *arguments)
 {
-    const size_t bytes = trv_mpi_node_bytes(arguments, &prepared->spec);
+    const size_t bytes = trv_mpi_node_bytes(arguments, &prepared->places);
     if (bytes == 0 || is_too_large(prepared, arguments))
         return TRV_OK;
     void *memory[2] = {NULL, NULL};
@@ -136,7 +135,7 @@ static trv_mpi_decision_t *prepare(trv_mpi_state_t *state, const trv_mpi_argumen
     prepared->base.bytes_max = decision->bytes_max;
     prepared->base.any_root = trv_any_root(&state->config.network, arguments->collective);
     if (!*decision->algorithm ||
-        (make_spec(prepared, state, broadcast) == TRV_OK && trv_mpi_decision_prepare(prepared, state) == TRV_OK &&
+        (create_schedule(prepared, state, broadcast) == TRV_OK && trv_mpi_decision_prepare(prepared, state) == TRV_OK &&
          try_node_memory(prepared, arguments) == TRV_OK))
         return prepared;
     trv_mpi_decision_release(prepared);

@@ -35,7 +35,8 @@ static instance_t *instance_make(trv_mpi_decision_t *decision, trv_mpi_state_t *
         trv_fail_memory();
         return NULL;
     }
-    if (trv_mpi_operation_init(&instance->operation, state, &decision->signature, &decision->spec, true, 0) < 0) {
+    if (trv_mpi_operation_init(&instance->operation, state, &decision->signature, &decision->base, &decision->places,
+                               true, 0) < 0) {
         free(instance);
         return NULL;
     }
@@ -104,7 +105,7 @@ void trv_mpi_decision_leave_to_library(trv_mpi_decision_t *decision)
 {
     trv_prepared_reset(&decision->base, instance_destroy);
     trv_mpi_layout_clear(&decision->layout);
-    decision->spec = (trv_mpi_plan_spec_t){.algorithm = "mpi"};
+    decision->places = (trv_mpi_places_t){.node = NULL};
 }
 
 static void decision_destroy(trv_cached_t *cached)
@@ -127,18 +128,14 @@ trv_mpi_decision_t *trv_mpi_decision_create(const trv_mpi_arguments_t *arguments
     decision->signature.blocks = NULL;
     decision->signature.root = root;
     decision->mpi = (trv_mpi_operation_t){.arguments = decision->signature, .algorithm = "mpi"};
-    trv_mpi_decision_leave_to_library(decision);
     return decision;
 }
 
 int trv_mpi_decision_prepare(trv_mpi_decision_t *decision, trv_mpi_state_t *state)
 {
-    trv_mpi_plan_spec_t *spec = &decision->spec;
-    spec->schedule = decision->base.schedule;
-    int code = trv_mpi_operation_compile(&decision->base, &decision->signature, spec);
+    int code = trv_mpi_operation_compile(&decision->base, &decision->signature, &decision->places);
     if (code < 0)
         return code;
-    spec->model = decision->base.model;
     instance_t *instance = instance_make(decision, state);
     if (!instance)
         return TRV_ERR_MEMORY;

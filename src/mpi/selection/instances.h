@@ -19,7 +19,7 @@ typedef struct trv_mpi_decision {
     trv_prepared_t base;           /* must be first: pointers to it are cast. No schedule: calls fall back to the MPI
                                       library */
     trv_mpi_arguments_t signature; /* of the calls, from the first one; its count has no meaning */
-    trv_mpi_plan_spec_t spec;
+    trv_mpi_places_t places;
     bool requested;          /* a setting requests that calls fall back */
     trv_mpi_layout_t layout; /* for a communicator whose nodes form no torus */
     trv_mpi_tally_t *tally;
@@ -27,13 +27,12 @@ typedef struct trv_mpi_decision {
 } trv_mpi_decision_t;
 
 /* Creates a decision for calls with the signature of `arguments` and this root. They fall back to the MPI library until
- * a plan specification is filled in. NULL, with the message in trv_last_error(): no memory. */
+ * a schedule is created. NULL, with the message in trv_last_error(): no memory. */
 trv_mpi_decision_t *trv_mpi_decision_create(const trv_mpi_arguments_t *arguments, int root);
 void trv_mpi_decision_hold(trv_mpi_decision_t *decision);
 void trv_mpi_decision_release(trv_mpi_decision_t *decision);
 
-/* Compiles the schedule and creates a first instance. The caller has created the schedule, and filled in the plan
- * specification, except for schedule and model. TRV_OK, or a code of the core. */
+/* Compiles the schedule, which the caller has created, and creates a first instance. TRV_OK, or a code of the core. */
 int trv_mpi_decision_prepare(trv_mpi_decision_t *decision, trv_mpi_state_t *state);
 /* Frees the schedule, its program and its instances: calls fall back to the MPI library. */
 void trv_mpi_decision_leave_to_library(trv_mpi_decision_t *decision);

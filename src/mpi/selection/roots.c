@@ -18,10 +18,10 @@ int trv_mpi_root_coordinate(const trv_mpi_node_t *node, const int *comm_rank, in
 int trv_mpi_decision_create_schedule(trv_mpi_decision_t *decision, const trv_network_t *network)
 {
     const trv_prepared_t *base = &decision->base;
-    const trv_mpi_plan_spec_t *spec = &decision->spec;
+    const trv_mpi_places_t *places = &decision->places;
     const bool has_root = trv_collective_has_root(base->collective);
     return trv_prepared_create_schedule(&decision->base, network,
-                                        has_root ? trv_mpi_root_coordinate(spec->node, spec->comm_rank, base->root)
+                                        has_root ? trv_mpi_root_coordinate(places->node, places->comm_rank, base->root)
                                                  : 0);
 }
 
@@ -33,7 +33,7 @@ static trv_prepared_t *create_at_root(void *context, trv_prepared_t *prepared, i
     if (!decision)
         return NULL;
     trv_prepared_set_origin(&decision->base, prepared);
-    decision->spec = origin->spec;
+    decision->places = origin->places;
     decision->tally = origin->tally;
     if (trv_mpi_decision_create_schedule(decision, &state->config.network) == TRV_OK &&
         trv_mpi_decision_prepare(decision, state) == TRV_OK)

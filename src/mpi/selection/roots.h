@@ -12,8 +12,8 @@
  * `comm_rank`, or if that is NULL, too, that with the same number. */
 int trv_mpi_root_coordinate(const trv_mpi_node_t *node, const int *comm_rank, int root);
 
-/* Creates the schedule of a decision, which has its full name and its plan specification, on `network`, for the root in
- * its signature. TRV_OK or a code of the core. */
+/* Creates the schedule of a decision, which has its full name and its places, on `network`, for the root in its
+ * signature. TRV_OK or a code of the core. */
 int trv_mpi_decision_create_schedule(trv_mpi_decision_t *decision, const trv_network_t *network);
 
 /* The decision, prepared for calls with this root: the decision itself if it is for this root. Valid until the next
