@@ -1,5 +1,5 @@
 /*
- * Open MPI requests that wrap the requests of Trivance (mpi/operations/request.h). opal_progress makes progress on
+ * Open MPI requests that wrap the requests of Trivance (mpi/front/request.h). opal_progress makes progress on
  * them.
  */
 #include "mpi/component/coll.h"
@@ -9,7 +9,7 @@
 #include "opal/runtime/opal_progress.h"
 
 #include "mpi/front/intercept.h"
-#include "mpi/operations/request.h"
+#include "mpi/front/request.h"
 #include "mpi/communicator/state.h"
 
 /* Derived from the type to which Open MPI casts all requests of collectives: in its fields Open MPI retains the
@@ -56,18 +56,16 @@ static OBJ_CLASS_INSTANCE(trv_coll_request_t, ompi_coll_base_nbc_request_t, requ
 
 static atomic_bool registered;
 
-static int requests_progress(void) { return trv_mpi_requests_progress(); }
-
 static void register_progress(void)
 {
     if (!atomic_exchange(&registered, true))
-        opal_progress_register(requests_progress);
+        opal_progress_register(trv_mpi_requests_progress);
 }
 
 void trv_coll_requests_end(void)
 {
     if (atomic_exchange(&registered, false))
-        opal_progress_unregister(requests_progress);
+        opal_progress_unregister(trv_mpi_requests_progress);
 }
 
 static void request_done(void *context, int class)

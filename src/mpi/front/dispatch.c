@@ -385,14 +385,11 @@ int trv_mpi_make_request(trv_mpi_request_t **request, trv_mpi_state_t *state, tr
         trv_mpi_context_ids_release(context_ids);
         return trv_mpi_state_fail_memory(state);
     }
-    const trv_mpi_instances_t instances = trv_mpi_decision_instances(decision);
-    int code = trv_mpi_request_create(request, state, &instances, spec, context_ids, tag);
-    if (code < 0) {
-        instances.release(instances.owner);
+    int code = trv_mpi_request_create(request, state, decision, spec, context_ids, tag);
+    if (code < 0)
         trv_mpi_context_ids_release(context_ids);
-    } else {
+    else
         spec->arguments.blocks = NULL; /* the request owns them */
-    }
     return code;
 }
 

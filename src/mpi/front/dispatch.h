@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
+#include "mpi/front/request.h"
 #include "mpi/operations/movement.h"
-#include "mpi/operations/request.h"
 #include "mpi/operations/call_arguments.h"
 #include "mpi/selection/decide.h"
 

@@ -169,13 +169,8 @@ static void handle_free(TRV_Request *request)
 /* Returns the result of a completed run, and frees a non-blocking request. Called once per run. */
 static int handle_finish(TRV_Request *request, int code)
 {
-    const trv_mpi_request_t *scheduled = (*request)->scheduled;
-    if (scheduled) {
-        code = trv_mpi_request_outcome(scheduled);
-        code = code < 0 ? trv_mpi_class(code) : MPI_SUCCESS;
-        if (code == MPI_SUCCESS)
-            code = trv_mpi_alias_class(trv_mpi_request_alias(scheduled));
-    }
+    if ((*request)->scheduled)
+        code = trv_mpi_request_outcome((*request)->scheduled);
     (*request)->started = false;
     if (!(*request)->persistent)
         handle_free(request);

@@ -29,8 +29,10 @@ typedef struct trv_mpi_places {
 } trv_mpi_places_t;
 
 typedef struct trv_mpi_operation {
-    trv_mpi_arguments_t arguments; /* count and handles are those of the latest start */
-    trv_mpi_state_t *state;        /* the communicator of the latest start; NULL for an intercommunicator */
+    trv_pooled_t pooled;               /* must be first: the pointers of pools are cast */
+    struct trv_mpi_decision *decision; /* that has it in its pool, or NULL (selection/instances.h) */
+    trv_mpi_arguments_t arguments;     /* count and handles are those of the latest start */
+    trv_mpi_state_t *state;            /* the communicator of the latest start; NULL for an intercommunicator */
     trv_plan_t *plan; /* NULL on a rank that is not its node's leader, and if the MPI library's collective is used */
     struct trv_mpi_node_run *run; /* if several ranks share every coordinate of the torus; else NULL */
     trv_mpi_channel_t *channel;

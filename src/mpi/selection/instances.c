@@ -3,7 +3,6 @@
  */
 #include "mpi/selection/instances.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,85 +13,50 @@ enum { INSTANCES_MAX = 16 }; /* in the pool of a decision, beside the first */
 
 #define FOUND_COUNT_MAX ((MPI_Count)1 << 32) /* the size in bytes of 2^32 elements does not overflow */
 
-typedef struct instance {
-    trv_pooled_t pooled; /* must be first: the pool's pointers are cast to instance_t */
-    trv_mpi_operation_t operation;
-    trv_mpi_decision_t *decision;
-} instance_t;
-
 /* ---- Instances --------------------------------------------------------------------------------------------------- */
 
-static instance_t *instance_of(trv_mpi_operation_t *operation)
-{
-    return (instance_t *)(void *)((char *)operation - offsetof(instance_t, operation));
-}
-
 /* NULL if there is no memory, with the message in trv_last_error(). */
-static instance_t *instance_make(trv_mpi_decision_t *decision, trv_mpi_state_t *state)
+static trv_mpi_operation_t *instance_make(trv_mpi_decision_t *decision, trv_mpi_state_t *state)
 {
-    instance_t *instance = calloc(1, sizeof *instance);
-    if (!instance) {
+    trv_mpi_operation_t *operation = calloc(1, sizeof *operation);
+    if (!operation) {
         trv_fail_memory();
         return NULL;
     }
-    if (trv_mpi_operation_init(&instance->operation, state, &decision->signature, &decision->base, &decision->places,
-                               true, 0) < 0) {
-        free(instance);
+    if (trv_mpi_operation_init(operation, state, &decision->signature, &decision->base, &decision->places, true, 0) <
+        0) {
+        free(operation);
         return NULL;
     }
-    instance->decision = decision;
-    return instance;
+    operation->decision = decision;
+    return operation;
 }
 
 static void instance_destroy(trv_pooled_t *pooled)
 {
-    instance_t *instance = (instance_t *)(void *)pooled;
-    trv_mpi_operation_clear(&instance->operation);
-    free(instance);
-}
-
-static trv_mpi_operation_t *instance_take(trv_mpi_decision_t *decision, trv_mpi_state_t *state, size_t count,
-                                          trv_mpi_blocks_t *blocks, MPI_Datatype datatype, MPI_Op op)
-{
-    instance_t *instance = (instance_t *)(void *)trv_pool_take(&decision->base.pool);
-    instance = instance ? instance : instance_make(decision, state);
-    if (!instance)
-        return NULL;
-    instance->operation.state = state;
-    instance->operation.tally = decision->tally;
-    trv_mpi_operation_set_call(&instance->operation, count, blocks, datatype, op);
-    return &instance->operation;
+    trv_mpi_operation_t *operation = (trv_mpi_operation_t *)(void *)pooled;
+    trv_mpi_operation_clear(operation);
+    free(operation);
 }
 
 trv_mpi_operation_t *trv_mpi_decision_take(trv_mpi_decision_t *decision, trv_mpi_state_t *state, size_t count,
                                            trv_mpi_blocks_t *blocks, MPI_Datatype datatype, MPI_Op op)
 {
-    trv_mpi_operation_t *operation = instance_take(decision, state, count, blocks, datatype, op);
-    if (operation)
-        trv_mpi_operation_set_position(operation, 0);
+    trv_mpi_operation_t *operation = (trv_mpi_operation_t *)(void *)trv_pool_take(&decision->base.pool);
+    operation = operation ? operation : instance_make(decision, state);
+    if (!operation)
+        return NULL;
+    operation->state = state;
+    operation->tally = decision->tally;
+    trv_mpi_operation_set_call(operation, count, blocks, datatype, op);
+    trv_mpi_operation_set_position(operation, 0);
     return operation;
 }
 
 void trv_mpi_decision_give(trv_mpi_operation_t *operation)
 {
-    instance_t *instance = instance_of(operation);
-    if (operation->failed || !trv_pool_give(&instance->decision->base.pool, &instance->pooled))
-        instance_destroy(&instance->pooled);
-}
-
-static trv_mpi_operation_t *instance_take_for_request(void *owner, trv_mpi_state_t *state,
-                                                      const trv_mpi_arguments_t *arguments)
-{
-    return instance_take(owner, state, arguments->count, arguments->blocks, arguments->datatype, arguments->op);
-}
-
-static void instance_release(void *owner) { trv_mpi_decision_release(owner); }
-
-trv_mpi_instances_t trv_mpi_decision_instances(trv_mpi_decision_t *decision)
-{
-    trv_mpi_decision_hold(decision);
-    return (trv_mpi_instances_t){decision, decision->tally, instance_take_for_request, trv_mpi_decision_give,
-                                 instance_release};
+    if (operation->failed || !trv_pool_give(&operation->decision->base.pool, &operation->pooled))
+        instance_destroy(&operation->pooled);
 }
 
 /* ---- Creation and release ---------------------------------------------------------------------------------------- */
@@ -136,10 +100,10 @@ int trv_mpi_decision_prepare(trv_mpi_decision_t *decision, trv_mpi_state_t *stat
     int code = trv_mpi_operation_compile(&decision->base, &decision->signature, &decision->places);
     if (code < 0)
         return code;
-    instance_t *instance = instance_make(decision, state);
-    if (!instance)
+    trv_mpi_operation_t *operation = instance_make(decision, state);
+    if (!operation)
         return TRV_ERR_MEMORY;
-    trv_mpi_decision_give(&instance->operation);
+    trv_mpi_decision_give(operation);
     return TRV_OK;
 }
 

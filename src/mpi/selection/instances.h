@@ -12,7 +12,6 @@
 
 #include "collective/prepared.h"
 #include "mpi/operations/operation.h"
-#include "mpi/operations/request.h"
 #include "mpi/selection/layout.h"
 
 typedef struct trv_mpi_decision {
@@ -51,7 +50,5 @@ const trv_mpi_decision_t *trv_mpi_decision_peek(const trv_mpi_state_t *state, co
 trv_mpi_operation_t *trv_mpi_decision_take(trv_mpi_decision_t *decision, trv_mpi_state_t *state, size_t count,
                                            trv_mpi_blocks_t *blocks, MPI_Datatype datatype, MPI_Op op);
 void trv_mpi_decision_give(trv_mpi_operation_t *operation);
-/* The decision's instances as a pool for requests (request.h). It holds a reference to the decision. */
-trv_mpi_instances_t trv_mpi_decision_instances(trv_mpi_decision_t *decision);
 
 #endif

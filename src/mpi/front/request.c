@@ -4,7 +4,7 @@
  * While a request is tested, MPI may call trv_mpi_requests_progress again (in the component, MPI's progress function
  * calls it); this nested call does nothing.
  */
-#include "mpi/operations/request.h"
+#include "mpi/front/request.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 struct trv_mpi_request {
     trv_request_t base; /* the first member, so that pointers to both can be converted */
     trv_mpi_state_t *state;
-    trv_mpi_instances_t instances;
+    trv_mpi_decision_t *decision;
     trv_mpi_tally_t *tally;         /* the row in which its runs are counted; NULL: they are not counted */
     trv_mpi_operation_t *operation; /* taken from the pool while it runs; a persistent request keeps it */
     trv_mpi_request_spec_t spec;
@@ -65,16 +65,22 @@ static void request_expire(trv_request_t *base, const char *text)
     trv_mpi_watch_report(&base->watch, text, request->state->recorder);
 }
 
+/* The error class of a run that ended with `code`. */
+static int request_class(const trv_mpi_request_t *request, int code)
+{
+    return code < 0 ? trv_mpi_class(code) : trv_mpi_alias_class(request->buffers.alias);
+}
+
 static int request_end(trv_request_t *base, int code)
 {
     trv_mpi_request_t *request = (trv_mpi_request_t *)(void *)base;
     const trv_mpi_waiting_t waiting = {describe_any, base, request->state->recorder};
     trv_mpi_watch_end(&base->watch, &waiting);
     code = trv_mpi_buffers_end(&request->buffers, request->state, code);
-    base->status = code < 0 ? trv_mpi_class(code) : trv_mpi_alias_class(request->buffers.alias);
+    base->status = request_class(request, code);
     if (!request->context_ids) {
         if (request->operation)
-            request->instances.give(request->operation);
+            trv_mpi_decision_give(request->operation);
         request->operation = NULL;
         atomic_fetch_add(&request->state->ids.requests.done[request->position - 1], 1);
     }
@@ -103,6 +109,13 @@ static int request_begin(trv_mpi_request_t *request)
                     : trv_mpi_operation_start(operation, request->buffers.input, request->buffers.output);
 }
 
+static trv_mpi_operation_t *request_take(trv_mpi_decision_t *decision, trv_mpi_state_t *state,
+                                         const trv_mpi_arguments_t *arguments)
+{
+    return trv_mpi_decision_take(decision, state, arguments->count, arguments->blocks, arguments->datatype,
+                                 arguments->op);
+}
+
 static int request_advance(trv_request_t *base)
 {
     trv_mpi_request_t *request = (trv_mpi_request_t *)(void *)base;
@@ -110,8 +123,7 @@ static int request_advance(trv_request_t *base)
         if (!request_may_begin(request))
             return 0;
         if (!request->operation)
-            request->operation = request->instances.take(request->instances.owner, request->state,
-                                                         &request->spec.arguments);
+            request->operation = request_take(request->decision, request->state, &request->spec.arguments);
         const int code = request->operation ? request_begin(request) : trv_mpi_state_fail_memory(request->state);
         if (code < 0)
             return code;
@@ -138,35 +150,24 @@ int trv_mpi_requests_progress(void) { return trv_requests_progress(&requests); }
 
 /* ---- Creating ---------------------------------------------------------------------------------------------------- */
 
-static trv_mpi_request_t *request_allocate(trv_mpi_state_t *state, const trv_mpi_instances_t *instances,
-                                           const trv_mpi_arguments_t *arguments, bool persistent)
-{
-    trv_mpi_request_t *request = calloc(1, sizeof *request);
-    if (request && persistent) {
-        request->operation = instances->take(instances->owner, state, arguments);
-        if (!request->operation) {
-            free(request);
-            return NULL;
-        }
-    }
-    return request;
-}
-
-int trv_mpi_request_create(trv_mpi_request_t **created, trv_mpi_state_t *state, const trv_mpi_instances_t *instances,
+int trv_mpi_request_create(trv_mpi_request_t **created, trv_mpi_state_t *state, trv_mpi_decision_t *decision,
                            const trv_mpi_request_spec_t *spec, trv_mpi_context_ids_t *context_ids, int tag)
 {
-    trv_mpi_request_t *request = request_allocate(state, instances, &spec->arguments, context_ids != NULL);
-    unsigned long number = context_ids ? 0 : state->ids.requests.posted++;
-    int position = 1 + (int)(number % TRV_MPI_REQUEST_POSITIONS);
-    if (!request)
+    const unsigned long number = context_ids ? 0 : state->ids.requests.posted++;
+    trv_mpi_request_t *request = calloc(1, sizeof *request);
+    if (request && context_ids)
+        request->operation = request_take(decision, state, &spec->arguments);
+    if (!request || (context_ids && !request->operation)) {
+        free(request);
         return trv_mpi_state_fail_memory(state);
+    }
     pthread_once(&once, requests_init);
     trv_request_init(&request->base, &requests, &request_kind);
     request->base.notify = spec->done;
     request->base.context = spec->context;
     request->state = state;
-    request->tally = trv_mpi_log_row(instances->tally);
-    request->instances = *instances;
+    request->decision = decision;
+    request->tally = trv_mpi_log_row(decision->tally);
     request->spec = *spec;
     if (spec->packed) {
         request->movement = *spec->packed;
@@ -182,9 +183,10 @@ int trv_mpi_request_create(trv_mpi_request_t **created, trv_mpi_state_t *state, 
     }
     request->context_ids = context_ids;
     request->tag = tag;
-    request->position = position;
+    request->position = 1 + (int)(number % TRV_MPI_REQUEST_POSITIONS);
     request->sequence = number / TRV_MPI_REQUEST_POSITIONS;
     trv_mpi_state_hold(state);
+    trv_mpi_decision_hold(decision);
     *created = request;
     return TRV_OK;
 }
@@ -193,8 +195,8 @@ void trv_mpi_request_free(trv_mpi_request_t *request)
 {
     trv_mpi_state_t *state = request->state;
     if (request->operation)
-        request->instances.give(request->operation);
-    request->instances.release(request->instances.owner);
+        trv_mpi_decision_give(request->operation);
+    trv_mpi_decision_release(request->decision);
     trv_mpi_context_ids_release(request->context_ids);
     trv_mpi_arguments_clear(&request->spec.arguments);
     trv_request_clear(&request->base);
@@ -204,9 +206,10 @@ void trv_mpi_request_free(trv_mpi_request_t *request)
 
 bool trv_mpi_request_active(trv_mpi_request_t *request) { return trv_request_is_active(&request->base); }
 
-int trv_mpi_request_outcome(const trv_mpi_request_t *request) { return trv_request_outcome(&request->base); }
-
-trv_mpi_alias_t trv_mpi_request_alias(const trv_mpi_request_t *request) { return request->buffers.alias; }
+int trv_mpi_request_outcome(const trv_mpi_request_t *request)
+{
+    return request_class(request, trv_request_outcome(&request->base));
+}
 
 void trv_mpi_request_start(trv_mpi_request_t *request)
 {

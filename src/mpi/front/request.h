@@ -9,13 +9,13 @@
  *
  * A thread that waits for a request or tests it makes progress on all active requests of the process.
  */
-#ifndef TRIVANCE_MPI_OPERATIONS_REQUEST_H
-#define TRIVANCE_MPI_OPERATIONS_REQUEST_H
+#ifndef TRIVANCE_MPI_FRONT_REQUEST_H
+#define TRIVANCE_MPI_FRONT_REQUEST_H
 
 #include <stdbool.h>
 
 #include "mpi/operations/movement.h"
-#include "mpi/operations/operation.h"
+#include "mpi/selection/instances.h"
 
 typedef struct trv_mpi_request_spec {
     trv_mpi_arguments_t arguments; /* with the handles of this call */
@@ -30,32 +30,20 @@ typedef struct trv_mpi_request_spec {
 
 typedef struct trv_mpi_request trv_mpi_request_t;
 
-/* The pool that requests take their operations from. A non-blocking request has one while it runs, a persistent request
- * until it is freed. */
-typedef struct trv_mpi_instances {
-    void *owner;            /* the pool's owner, referenced until `release` */
-    trv_mpi_tally_t *tally; /* the row in which the decision's calls are counted; NULL: none */
-    trv_mpi_operation_t *(*take)(void *owner, trv_mpi_state_t *state,
-                                 const trv_mpi_arguments_t *arguments); /* NULL: no memory */
-    void (*give)(trv_mpi_operation_t *operation);
-    void (*release)(void *owner);
-} trv_mpi_instances_t;
-
 /* Creates a non-blocking request (`context_ids` is NULL), or a persistent one whose tags begin at `tag`; it owns
- * `context_ids`, `instances` and the block sizes of the arguments, and releases them when it is freed. Local; does not
- * wait for other ranks. TRV_OK; or TRV_ERR_MEMORY, which breaks the communicator on this rank, and then the caller
+ * `context_ids` and the block sizes of the arguments, and releases them when it is freed. Its operation is an instance
+ * of the decision: a non-blocking request has one while it runs, a persistent request until it is freed. Local; does
+ * not wait for other ranks. TRV_OK; or TRV_ERR_MEMORY, which breaks the communicator on this rank, and then the caller
  * still owns them. */
-int trv_mpi_request_create(trv_mpi_request_t **request, trv_mpi_state_t *state, const trv_mpi_instances_t *instances,
+int trv_mpi_request_create(trv_mpi_request_t **request, trv_mpi_state_t *state, trv_mpi_decision_t *decision,
                            const trv_mpi_request_spec_t *spec, trv_mpi_context_ids_t *context_ids, int tag);
 /* Starts a request. Each non-blocking request is started once, in the order of creation. A persistent request must not
  * be active. */
 void trv_mpi_request_start(trv_mpi_request_t *request);
 bool trv_mpi_request_active(trv_mpi_request_t *request);
-/* The result of the latest run of a request that is not active: TRV_OK, or a code of the core with the message in
+/* The result of the latest run of a request that is not active: MPI_SUCCESS, or an error class with the message in
  * trv_last_error(). */
 int trv_mpi_request_outcome(const trv_mpi_request_t *request);
-/* Whether send and receive buffer of the latest run overlapped. */
-trv_mpi_alias_t trv_mpi_request_alias(const trv_mpi_request_t *request);
 /* The request must not be active. */
 void trv_mpi_request_free(trv_mpi_request_t *request);
 
