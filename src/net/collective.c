@@ -151,10 +151,9 @@ static int collective_run(trv_net_comm_t *comm, const call_t call)
 static int collective_run_later(trv_net_comm_t *comm, const call_t call, trv_net_request_t *request)
 {
     trv_instance_t *instance;
-    if (!request)
-        return trv_fail(TRV_ERR_ARGUMENT, "the argument `request` is NULL; pass the address of a trv_net_request_t");
-    *request = TRV_NET_REQUEST_NULL;
-    int rc = collective_start(comm, &call, &instance);
+    int rc = trv_net_request_reset(request);
+    if (rc == TRV_OK)
+        rc = collective_start(comm, &call, &instance);
     if (rc == TRV_OK)
         *request = &instance->request;
     return rc;
@@ -162,45 +161,50 @@ static int collective_run_later(trv_net_comm_t *comm, const call_t call, trv_net
 
 /* ---- Public functions -------------------------------------------------------------------------------------------- */
 
+static call_t reduction(trv_collective_t collective, int root, const void *input, void *output, size_t count,
+                        trv_type_t type, trv_op_t op)
+{
+    return (call_t){collective, root, input, output, count, .elements = {.type = type, .op = op}};
+}
+
+static call_t movement(trv_collective_t collective, int root, const void *input, void *output, size_t count,
+                       trv_type_t type)
+{
+    return (call_t){collective, root, input, output, count, .elements = {.type = type}};
+}
+
 int trv_net_allreduce(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type, trv_op_t op)
 {
-    return collective_run(comm, (call_t){TRV_ALLREDUCE, 0, input, output, count, .elements = {.type = type, .op = op}});
+    return collective_run(comm, reduction(TRV_ALLREDUCE, 0, input, output, count, type, op));
 }
 
 int trv_net_allreduce_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
                             trv_op_t op, trv_net_request_t *request)
 {
-    return collective_run_later(comm,
-                                (call_t){TRV_ALLREDUCE, 0, input, output, count, .elements = {.type = type, .op = op}},
-                                request);
+    return collective_run_later(comm, reduction(TRV_ALLREDUCE, 0, input, output, count, type, op), request);
 }
 
 int trv_net_reduce_scatter(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
                            trv_op_t op)
 {
-    return collective_run(comm,
-                          (call_t){TRV_REDUCE_SCATTER, 0, input, output, count, .elements = {.type = type, .op = op}});
+    return collective_run(comm, reduction(TRV_REDUCE_SCATTER, 0, input, output, count, type, op));
 }
 
 int trv_net_reduce_scatter_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
                                  trv_op_t op, trv_net_request_t *request)
 {
-    return collective_run_later(comm,
-                                (call_t){TRV_REDUCE_SCATTER, 0, input, output, count,
-                                         .elements = {.type = type, .op = op}},
-                                request);
+    return collective_run_later(comm, reduction(TRV_REDUCE_SCATTER, 0, input, output, count, type, op), request);
 }
 
 int trv_net_allgather(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type)
 {
-    return collective_run(comm, (call_t){TRV_ALLGATHER, 0, input, output, count, .elements = {.type = type}});
+    return collective_run(comm, movement(TRV_ALLGATHER, 0, input, output, count, type));
 }
 
 int trv_net_allgather_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
                             trv_net_request_t *request)
 {
-    return collective_run_later(comm, (call_t){TRV_ALLGATHER, 0, input, output, count, .elements = {.type = type}},
-                                request);
+    return collective_run_later(comm, movement(TRV_ALLGATHER, 0, input, output, count, type), request);
 }
 
 static call_t allgatherv_call(const void *input, void *output, const size_t *counts, const size_t *displacements,
@@ -242,70 +246,63 @@ int trv_net_reduce_scatterv_start(trv_net_comm_t *comm, const void *input, void 
 int trv_net_reduce(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type, trv_op_t op,
                    int root)
 {
-    return collective_run(comm, (call_t){TRV_REDUCE, root, input, output, count, .elements = {.type = type, .op = op}});
+    return collective_run(comm, reduction(TRV_REDUCE, root, input, output, count, type, op));
 }
 
 int trv_net_reduce_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
                          trv_op_t op, int root, trv_net_request_t *request)
 {
-    return collective_run_later(comm,
-                                (call_t){TRV_REDUCE, root, input, output, count, .elements = {.type = type, .op = op}},
-                                request);
+    return collective_run_later(comm, reduction(TRV_REDUCE, root, input, output, count, type, op), request);
 }
 
 int trv_net_scatter(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type, int root)
 {
-    return collective_run(comm, (call_t){TRV_SCATTER, root, input, output, count, .elements = {.type = type}});
+    return collective_run(comm, movement(TRV_SCATTER, root, input, output, count, type));
 }
 
 int trv_net_scatter_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
                           int root, trv_net_request_t *request)
 {
-    return collective_run_later(comm, (call_t){TRV_SCATTER, root, input, output, count, .elements = {.type = type}},
-                                request);
+    return collective_run_later(comm, movement(TRV_SCATTER, root, input, output, count, type), request);
 }
 
 int trv_net_gather(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type, int root)
 {
-    return collective_run(comm, (call_t){TRV_GATHER, root, input, output, count, .elements = {.type = type}});
+    return collective_run(comm, movement(TRV_GATHER, root, input, output, count, type));
 }
 
 int trv_net_gather_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type, int root,
                          trv_net_request_t *request)
 {
-    return collective_run_later(comm, (call_t){TRV_GATHER, root, input, output, count, .elements = {.type = type}},
-                                request);
+    return collective_run_later(comm, movement(TRV_GATHER, root, input, output, count, type), request);
 }
 
 int trv_net_alltoall(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type)
 {
-    return collective_run(comm, (call_t){TRV_ALLTOALL, 0, input, output, count, .elements = {.type = type}});
+    return collective_run(comm, movement(TRV_ALLTOALL, 0, input, output, count, type));
 }
 
 int trv_net_alltoall_start(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type,
                            trv_net_request_t *request)
 {
-    return collective_run_later(comm, (call_t){TRV_ALLTOALL, 0, input, output, count, .elements = {.type = type}},
-                                request);
+    return collective_run_later(comm, movement(TRV_ALLTOALL, 0, input, output, count, type), request);
 }
 
 int trv_net_broadcast(trv_net_comm_t *comm, void *buffer, size_t bytes, int root)
 {
-    return collective_run(comm, (call_t){TRV_BROADCAST, root, buffer, buffer, bytes, .elements = {.type = TRV_UINT8}});
+    return collective_run(comm, movement(TRV_BROADCAST, root, buffer, buffer, bytes, TRV_UINT8));
 }
 
 int trv_net_broadcast_start(trv_net_comm_t *comm, void *buffer, size_t bytes, int root, trv_net_request_t *request)
 {
-    return collective_run_later(comm,
-                                (call_t){TRV_BROADCAST, root, buffer, buffer, bytes, .elements = {.type = TRV_UINT8}},
-                                request);
+    return collective_run_later(comm, movement(TRV_BROADCAST, root, buffer, buffer, bytes, TRV_UINT8), request);
 }
 
 /* A barrier is an AllReduce whose result is ignored. */
 static call_t barrier_call(void)
 {
     static _Thread_local uint8_t byte;
-    return (call_t){TRV_ALLREDUCE, 0, &byte, &byte, 1, .elements = {.type = TRV_UINT8, .op = TRV_BOR}};
+    return reduction(TRV_ALLREDUCE, 0, &byte, &byte, 1, TRV_UINT8, TRV_BOR);
 }
 
 int trv_net_barrier(trv_net_comm_t *comm) { return collective_run(comm, barrier_call()); }

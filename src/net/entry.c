@@ -242,10 +242,11 @@ static int entry_advance(trv_net_entry_t *entry)
     return rc;
 }
 
-static void instance_destroy(trv_pooled_t *pooled)
+void trv_instance_destroy(trv_pooled_t *pooled)
 {
     trv_instance_t *instance = (trv_instance_t *)(void *)pooled;
     trv_plan_destroy(instance->plan); /* may cancel messages into the channel's scratch */
+    trv_direct_destroy(instance->direct);
     trv_channel_clear(&instance->channel);
     trv_request_clear(&instance->request.base);
     free(instance->counts);
@@ -255,7 +256,7 @@ static void instance_destroy(trv_pooled_t *pooled)
 static void entry_destroy(trv_cached_t *cached)
 {
     trv_net_entry_t *entry = (trv_net_entry_t *)(void *)cached;
-    trv_prepared_clear(&entry->base, instance_destroy);
+    trv_prepared_clear(&entry->base, trv_instance_destroy);
     deciding_free(entry->deciding);
     pthread_mutex_destroy(&entry->lock);
     free(entry);
@@ -346,7 +347,7 @@ static int instance_start(trv_instance_t *instance)
 /* Ends a run that returned `rc`, and breaks the net if it has failed. */
 static int instance_end(const trv_instance_t *instance, int rc)
 {
-    const trv_net_comm_t *comm = instance->entry->comm;
+    const trv_net_comm_t *comm = instance->request.comm;
     if (rc < 0)
         rc = trv_net_break(comm->net, rc);
     trv_record_end(comm->recorder, instance->call, rc < 0 ? rc : TRV_OK);
@@ -356,7 +357,7 @@ static int instance_end(const trv_instance_t *instance, int rc)
 static int instance_advance(trv_request_t *request)
 {
     trv_instance_t *instance = instance_of(request);
-    const trv_net_comm_t *comm = instance->entry->comm;
+    const trv_net_comm_t *comm = instance->request.comm;
     int rc;
     if (!instance->started) {
         rc = entry_advance(instance->entry);
@@ -372,7 +373,7 @@ static int instance_advance(trv_request_t *request)
         if (instance->only_create)
             return 1;
     }
-    rc = trv_plan_test(instance->plan);
+    rc = instance->sent ? 1 : instance->direct ? trv_direct_test(instance->direct) : trv_plan_test(instance->plan);
     if (rc == 0)
         return 0;
     rc = trv_channel_complete(&instance->channel, rc);
@@ -380,19 +381,10 @@ static int instance_advance(trv_request_t *request)
     return rc == 0 ? 0 : instance_end(instance, rc);
 }
 
-static void instance_describe(const trv_request_t *request, char *text, size_t size)
+/* Describes which rank the decision waits for. */
+static void entry_describe(trv_net_entry_t *entry, char *text, size_t size)
 {
-    const trv_instance_t *instance = instance_of(request);
-    trv_prepared_t *origin = instance->entry->base.origin;
-    trv_net_entry_t *entry = origin ? (trv_net_entry_t *)(void *)origin : instance->entry; /* which is decided */
-    if (instance->sent) {
-        trv_channel_describe(&instance->channel, text, size);
-        return;
-    }
-    if (instance->started && instance->plan) {
-        trv_plan_describe_as(instance->plan, entry->comm->member, text, size);
-        return;
-    }
+    entry = entry->base.origin ? (trv_net_entry_t *)(void *)entry->base.origin : entry; /* which is decided */
     pthread_mutex_lock(&entry->lock);
     const int awaited = entry->deciding ? trv_exchange_awaited_rank(&entry->deciding->agreement.exchange) : -1;
     if (awaited >= 0)
@@ -400,11 +392,31 @@ static void instance_describe(const trv_request_t *request, char *text, size_t s
     pthread_mutex_unlock(&entry->lock);
 }
 
+static void instance_describe(const trv_request_t *request, char *text, size_t size)
+{
+    const trv_instance_t *instance = instance_of(request);
+    const trv_net_comm_t *comm = instance->request.comm;
+    if (instance->sent)
+        trv_channel_describe(&instance->channel, text, size);
+    else if (instance->direct)
+        trv_direct_describe_as(instance->direct, comm->member, text, size);
+    else if (instance->started && instance->plan)
+        trv_plan_describe_as(instance->plan, comm->member, text, size);
+    else
+        entry_describe(instance->entry, text, size);
+}
+
 static const trv_request_kind_t instance_kind = {.advance = instance_advance,
                                                  .end = trv_net_request_end,
                                                  .describe = instance_describe};
 
 static void instance_done(struct trv_net_request *request) { trv_instance_give(instance_of(&request->base)); }
+
+void trv_instance_init(trv_instance_t *instance, trv_net_comm_t *comm, const char *what)
+{
+    trv_channel_init(&instance->channel, comm);
+    trv_net_request_init(&instance->request, comm, what, &instance_kind, instance_done);
+}
 
 int trv_instance_take(trv_net_entry_t *entry, trv_instance_t **taken)
 {
@@ -414,9 +426,7 @@ int trv_instance_take(trv_net_entry_t *entry, trv_instance_t **taken)
     trv_cached_hold(&entry->base.cached);
     if (!instance->entry) {
         instance->entry = entry;
-        trv_channel_init(&instance->channel, entry->comm);
-        trv_net_request_init(&instance->request, entry->comm, trv_collective_shape(entry->base.collective)->title,
-                             &instance_kind, instance_done);
+        trv_instance_init(instance, entry->comm, trv_collective_shape(entry->base.collective)->title);
     }
     *taken = instance;
     return TRV_OK;
@@ -425,9 +435,11 @@ int trv_instance_take(trv_net_entry_t *entry, trv_instance_t **taken)
 void trv_instance_give(trv_instance_t *instance)
 {
     trv_net_entry_t *entry = instance->entry;
-    if (!trv_pool_give(&entry->base.pool, &instance->pooled))
-        instance_destroy(&instance->pooled);
-    trv_net_entry_release(entry);
+    trv_pool_t *pool = entry ? &entry->base.pool : &instance->request.comm->exchanges;
+    if (!trv_pool_give(pool, &instance->pooled))
+        trv_instance_destroy(&instance->pooled);
+    if (entry)
+        trv_net_entry_release(entry);
 }
 
 int trv_instance_set_blocks(trv_instance_t *instance, const size_t *counts, const size_t *displacements,

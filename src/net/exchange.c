@@ -3,22 +3,12 @@
  * a size per rank. They need no decision. The messages of a start are posted at once, in the calling thread. A
  * communicator keeps the exchanges that no request uses.
  */
-#include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "net/inside.h"
 #include "schedule/collective.h"
-
-typedef struct exchange {
-    trv_pooled_t pooled; /* the first member, so that pointers to both can be converted */
-    struct trv_net_request request;
-    trv_channel_t channel;
-    trv_direct_t *direct;
-    unsigned torus; /* comm->toruses at its creation; it is not used after the torus has been set again */
-    bool sent;      /* the messages have completed */
-} exchange_t;
 
 /* Arguments of a call. Blocks are only those of the root, except in an all-to-all. */
 typedef struct call {
@@ -31,74 +21,29 @@ typedef struct call {
     size_t count;
 } call_t;
 
-static exchange_t *exchange_of(const trv_request_t *request)
-{
-    return (exchange_t *)(void *)((char *)(void *)request - offsetof(exchange_t, request));
-}
-
-/* ---- Requests ---------------------------------------------------------------------------------------------------- */
-
-static int exchange_advance(trv_request_t *request)
-{
-    exchange_t *exchange = exchange_of(request);
-    int rc = exchange->sent ? 1 : trv_direct_test(exchange->direct);
-    if (rc == 0)
-        return 0;
-    exchange->sent = true;
-    rc = trv_channel_complete(&exchange->channel, rc);
-    return rc < 0 ? trv_net_break(exchange->request.comm->net, rc) : rc;
-}
-
-static void exchange_describe(const trv_request_t *request, char *text, size_t size)
-{
-    const exchange_t *exchange = exchange_of(request);
-    if (exchange->sent)
-        trv_channel_describe(&exchange->channel, text, size);
-    else
-        trv_direct_describe_as(exchange->direct, exchange->request.comm->member, text, size);
-}
-
-static const trv_request_kind_t exchange_kind = {.advance = exchange_advance,
-                                                 .end = trv_net_request_end,
-                                                 .describe = exchange_describe};
-
-static void exchange_destroy(exchange_t *exchange)
-{
-    trv_direct_destroy(exchange->direct);
-    trv_channel_clear(&exchange->channel);
-    trv_request_clear(&exchange->request.base);
-    free(exchange);
-}
-
-static void exchange_done(struct trv_net_request *request)
-{
-    exchange_t *exchange = exchange_of(&request->base);
-    if (!trv_pool_give(&request->comm->exchanges, &exchange->pooled))
-        exchange_destroy(exchange);
-}
+/* ---- Instances --------------------------------------------------------------------------------------------------- */
 
 void trv_exchanges_clear(trv_net_comm_t *comm)
 {
     trv_pooled_t *pooled;
     while ((pooled = trv_pool_take(&comm->exchanges)) != NULL)
-        exchange_destroy((exchange_t *)(void *)pooled);
+        trv_instance_destroy(pooled);
     trv_pool_clear(&comm->exchanges);
 }
 
 /* The caller holds comm->lock, which protects the torus. */
-static int exchange_take(trv_net_comm_t *comm, exchange_t **taken)
+static int exchange_take(trv_net_comm_t *comm, trv_instance_t **taken)
 {
-    exchange_t *exchange;
-    while ((*taken = exchange = (exchange_t *)(void *)trv_pool_take(&comm->exchanges)) != NULL) {
+    trv_instance_t *exchange;
+    while ((*taken = exchange = (trv_instance_t *)(void *)trv_pool_take(&comm->exchanges)) != NULL) {
         if (exchange->torus == comm->toruses)
             return TRV_OK;
-        exchange_destroy(exchange);
+        trv_instance_destroy(&exchange->pooled);
     }
     exchange = calloc(1, sizeof *exchange);
     if (!exchange)
         return trv_fail_memory();
-    trv_channel_init(&exchange->channel, comm);
-    trv_net_request_init(&exchange->request, comm, "", &exchange_kind, exchange_done);
+    trv_instance_init(exchange, comm, "");
     exchange->torus = comm->toruses;
     const trv_plan_options_t options = {TRV_PLAN_OPTIONS, .scratch_allocate = trv_channel_scratch,
                                         .scratch_context = &exchange->channel};
@@ -106,7 +51,7 @@ static int exchange_take(trv_net_comm_t *comm, exchange_t **taken)
     if (rc == TRV_OK)
         rc = trv_direct_create(&exchange->direct, &comm->torus, comm->rank, &exchange->channel.transport, &options);
     if (rc < 0)
-        exchange_destroy(exchange);
+        trv_instance_destroy(&exchange->pooled);
     else
         *taken = exchange;
     return rc;
@@ -131,7 +76,7 @@ static size_t buffer_bytes(const trv_direct_blocks_t *blocks, size_t count, int 
 }
 
 /* Registers the buffers. In place there is only one, and the sizes of the other one are not read. */
-static int register_buffers(exchange_t *exchange, const call_t *call)
+static int register_buffers(trv_instance_t *exchange, const call_t *call)
 {
     const int ranks = exchange->channel.comm->size;
     const size_t size = trv_type_size(call->type);
@@ -148,7 +93,7 @@ static int register_buffers(exchange_t *exchange, const call_t *call)
     return rc;
 }
 
-static int direct_start(const exchange_t *exchange, const call_t *call)
+static int direct_start(const trv_instance_t *exchange, const call_t *call)
 {
     const size_t size = trv_type_size(call->type);
     switch (call->collective) {
@@ -166,10 +111,11 @@ static int direct_start(const exchange_t *exchange, const call_t *call)
 
 /* Starts the exchange with the number of the next call, which is only used if it starts: a call with invalid arguments
  * sends nothing and may be repeated. The caller holds comm->lock. */
-static int exchange_begin(exchange_t *exchange, const call_t *call)
+static int exchange_begin(trv_instance_t *exchange, const call_t *call)
 {
     trv_net_comm_t *comm = exchange->channel.comm;
     exchange->request.what = trv_collective_shape(call->collective)->title;
+    exchange->started = true;
     exchange->sent = false;
     int rc = trv_comm_await_sequence(comm);
     const unsigned number = atomic_load(&comm->calls);
@@ -188,7 +134,7 @@ static int exchange_begin(exchange_t *exchange, const call_t *call)
     return rc;
 }
 
-static int exchange_start(trv_net_comm_t *comm, const call_t *call, exchange_t **started)
+static int exchange_start(trv_net_comm_t *comm, const call_t *call, trv_instance_t **started)
 {
     int rc = trv_comm_check(comm);
     if (rc == TRV_OK)
@@ -197,7 +143,7 @@ static int exchange_start(trv_net_comm_t *comm, const call_t *call, exchange_t *
         rc = trv_fail(TRV_ERR_ARGUMENT, "element type %d does not exist", (int)call->type);
     if (rc < 0)
         return rc;
-    exchange_t *exchange;
+    trv_instance_t *exchange;
     pthread_mutex_lock(&comm->lock);
     rc = exchange_take(comm, &exchange);
     const bool taken = rc == TRV_OK;
@@ -208,26 +154,25 @@ static int exchange_start(trv_net_comm_t *comm, const call_t *call, exchange_t *
     if (rc == TRV_OK)
         trv_net_request_begin(&exchange->request);
     else if (taken && rc == TRV_ERR_ARGUMENT)
-        exchange_done(&exchange->request);
+        trv_instance_give(exchange);
     else if (taken)
-        exchange_destroy(exchange);
+        trv_instance_destroy(&exchange->pooled);
     return rc < 0 && rc != TRV_ERR_ARGUMENT ? trv_net_break(comm->net, rc) : rc;
 }
 
 static int exchange_run(trv_net_comm_t *comm, const call_t call)
 {
-    exchange_t *exchange;
+    trv_instance_t *exchange;
     int rc = exchange_start(comm, &call, &exchange);
     return rc < 0 ? rc : trv_net_request_run(&exchange->request);
 }
 
 static int exchange_run_later(trv_net_comm_t *comm, const call_t call, trv_net_request_t *request)
 {
-    exchange_t *exchange;
-    if (!request)
-        return trv_fail(TRV_ERR_ARGUMENT, "the argument `request` is NULL; pass the address of a trv_net_request_t");
-    *request = TRV_NET_REQUEST_NULL;
-    int rc = exchange_start(comm, &call, &exchange);
+    trv_instance_t *exchange;
+    int rc = trv_net_request_reset(request);
+    if (rc == TRV_OK)
+        rc = exchange_start(comm, &call, &exchange);
     if (rc == TRV_OK)
         *request = &exchange->request;
     return rc;

@@ -163,6 +163,8 @@ struct trv_net_request {
 /* Initializes the requests of a net. */
 void trv_net_requests_init(trv_net_t *net);
 
+/* Sets the handle of a request to TRV_NET_REQUEST_NULL, or returns an error if its address is NULL. */
+int trv_net_request_reset(trv_net_request_t *request);
 /* Initializes a request whose bytes are all 0. */
 void trv_net_request_init(struct trv_net_request *request, trv_net_comm_t *comm, const char *what,
                           const trv_request_kind_t *kind, void (*done)(struct trv_net_request *));
@@ -175,9 +177,8 @@ void trv_net_request_hold(struct trv_net_request *request, unsigned number);
 int trv_comm_await_sequence(trv_net_comm_t *comm);
 /* Makes the request active: from now on any thread may advance it. */
 void trv_net_request_begin(struct trv_net_request *request);
-/* Makes progress until the request has ended (waits), or once. If it has ended, *ended is true, and its code is
- * returned. */
-int trv_net_request_progress(struct trv_net_request *request, bool waits, bool *ended);
+/* trv_request_wait */
+int trv_net_request_progress(struct trv_net_request *request, double until_ns, bool *ended);
 /* Waits until an active request has ended, and calls `done`. */
 int trv_net_request_run(struct trv_net_request *request);
 
@@ -282,13 +283,15 @@ void *trv_channel_scratch(void *channel, size_t bytes);
 int trv_channel_register(trv_channel_t *channel, int which, const void *data, size_t bytes);
 void trv_channel_unregister(trv_channel_t *channel, int which);
 
-/* A plan of the executor, and the request that runs it. */
+/* A plan or a direct exchange of the executor, and the request that runs it. */
 typedef struct trv_instance {
     trv_pooled_t pooled; /* the first member, so that pointers to both can be converted */
     struct trv_net_request request;
-    struct trv_net_entry *entry;
+    struct trv_net_entry *entry; /* NULL: of a direct exchange */
     trv_channel_t channel;
     trv_plan_t *plan;
+    trv_direct_t *direct;
+    unsigned torus; /* of a direct exchange: comm->toruses at its creation, because it is not used after later ones */
     bool started;
     bool sent;          /* the messages of the run have completed */
     unsigned long call; /* its number in the flight recorder; 0: not recorded */
@@ -331,8 +334,12 @@ trv_net_entry_t *trv_net_entry_at_root(trv_net_entry_t *entry, int root);
 int trv_net_entry_decide(trv_net_entry_t *entry, size_t count, const size_t *counts);
 /* Releases the caller's reference; the entry is freed now or when its last instance is given back. */
 void trv_net_entry_release(trv_net_entry_t *entry);
+/* Initializes an instance whose bytes are all 0. */
+void trv_instance_init(trv_instance_t *instance, trv_net_comm_t *comm, const char *what);
+void trv_instance_destroy(trv_pooled_t *instance);
 /* Takes an instance from the pool, or creates one. */
 int trv_instance_take(trv_net_entry_t *entry, trv_instance_t **instance);
+/* Returns an instance to the pool of its entry, or to that of the communicator's direct exchanges. */
 void trv_instance_give(trv_instance_t *instance);
 /* Sets the sizes of the next run, for blocks of different sizes. The arrays are copied; displacements may be NULL. */
 int trv_instance_set_blocks(trv_instance_t *instance, const size_t *counts, const size_t *displacements,

@@ -59,9 +59,11 @@ static int message_check(const trv_net_comm_t *comm, const void *data, size_t by
     return TRV_OK;
 }
 
-static int message_post(message_t *message, bool sends, void *data, size_t bytes, int peer, int tag)
+/* Posts a message, whose arguments are valid. If that fails, `done` is called. */
+static int message_begin(message_t *message, trv_net_comm_t *comm, bool sends, void *data, size_t bytes, int peer,
+                         int tag, void (*done)(struct trv_net_request *))
 {
-    trv_net_comm_t *comm = message->request.comm;
+    trv_net_request_init(&message->request, comm, sends ? "a send" : "a receive", &message_kind, done);
     message->op.op = (trv_fabric_op_t){.sends = sends,
                                        .port = TRV_NO_PORT,
                                        .peer = trv_member(comm, peer),
@@ -70,44 +72,36 @@ static int message_post(message_t *message, bool sends, void *data, size_t bytes
                                        .limited = true,
                                        .bytes = bytes};
     int rc = trv_flow_post(comm->net, &message->op);
-    if (rc < 0)
-        return trv_net_break(comm->net, rc);
-    trv_net_request_begin(&message->request);
-    return TRV_OK;
+    if (rc == TRV_OK) {
+        trv_net_request_begin(&message->request);
+        return TRV_OK;
+    }
+    rc = trv_net_break(comm->net, rc);
+    done(&message->request);
+    return rc;
 }
 
 static int message_run(trv_net_comm_t *comm, bool sends, void *data, size_t bytes, int peer, int tag)
 {
     message_t message = {.op = {.number = 0}};
     int rc = message_check(comm, data, bytes, peer, tag);
-    if (rc < 0)
-        return rc;
-    trv_net_request_init(&message.request, comm, sends ? "a send" : "a receive", &message_kind, message_clear);
-    rc = message_post(&message, sends, data, bytes, peer, tag);
     if (rc == TRV_OK)
-        return trv_net_request_run(&message.request);
-    message_clear(&message.request);
-    return rc;
+        rc = message_begin(&message, comm, sends, data, bytes, peer, tag, message_clear);
+    return rc < 0 ? rc : trv_net_request_run(&message.request);
 }
 
 static int message_start(trv_net_comm_t *comm, bool sends, void *data, size_t bytes, int peer, int tag,
                          trv_net_request_t *request)
 {
-    if (!request)
-        return trv_fail(TRV_ERR_ARGUMENT, "the argument `request` is NULL; pass the address of a trv_net_request_t");
-    *request = TRV_NET_REQUEST_NULL;
-    int rc = message_check(comm, data, bytes, peer, tag);
+    int rc = trv_net_request_reset(request);
+    if (rc == TRV_OK)
+        rc = message_check(comm, data, bytes, peer, tag);
     if (rc < 0)
         return rc;
     message_t *message = calloc(1, sizeof *message);
-    if (!message)
-        return trv_fail_memory();
-    trv_net_request_init(&message->request, comm, sends ? "a send" : "a receive", &message_kind, message_free);
-    rc = message_post(message, sends, data, bytes, peer, tag);
+    rc = message ? message_begin(message, comm, sends, data, bytes, peer, tag, message_free) : trv_fail_memory();
     if (rc == TRV_OK)
         *request = &message->request;
-    else
-        message_free(&message->request);
     return rc;
 }
 

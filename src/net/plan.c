@@ -1,7 +1,7 @@
 /*
  * Plans. Each has its own decision and one instance, independent of the communicator's cache (entry.c).
  */
-#include <stdio.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,7 +84,7 @@ static int plan_create_instance(trv_net_plan_t *plan, size_t count)
         return trv_net_break(comm->net, rc);
     bool ended;
     trv_instance_begin_creation(plan->instance, count);
-    return trv_net_request_progress(&plan->instance->request, true, &ended);
+    return trv_net_request_progress(&plan->instance->request, INFINITY, &ended);
 }
 
 int trv_net_plan_create(trv_net_plan_t **created, trv_net_comm_t *comm, trv_collective_t collective, size_t count,
@@ -164,7 +164,7 @@ static int plan_progress(trv_net_plan_t *plan, bool waits, bool *done)
     int rc = plan_check(plan);
     if (rc < 0 || !plan->running)
         return rc;
-    rc = trv_net_request_progress(&plan->instance->request, waits, done);
+    rc = trv_net_request_progress(&plan->instance->request, waits ? INFINITY : 0, done);
     plan->running = !*done;
     return rc;
 }

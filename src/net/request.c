@@ -123,7 +123,7 @@ void trv_net_request_begin(struct trv_net_request *request)
     trv_request_begin(&request->base);
 }
 
-static int request_progress(struct trv_net_request *request, double until_ns, bool *ended)
+int trv_net_request_progress(struct trv_net_request *request, double until_ns, bool *ended)
 {
     const int rc = trv_request_wait(&request->base, until_ns, ended);
     if (*ended)
@@ -131,17 +131,20 @@ static int request_progress(struct trv_net_request *request, double until_ns, bo
     return rc;
 }
 
-int trv_net_request_progress(struct trv_net_request *request, bool waits, bool *ended)
-{
-    return request_progress(request, waits ? INFINITY : 0, ended);
-}
-
 int trv_net_request_run(struct trv_net_request *request)
 {
     bool ended;
-    int rc = trv_net_request_progress(request, true, &ended);
+    int rc = trv_net_request_progress(request, INFINITY, &ended);
     request->done(request);
     return rc;
+}
+
+int trv_net_request_reset(trv_net_request_t *request)
+{
+    if (!request)
+        return trv_fail(TRV_ERR_ARGUMENT, "the argument `request` is NULL; pass the address of a trv_net_request_t");
+    *request = TRV_NET_REQUEST_NULL;
+    return TRV_OK;
 }
 
 static int request_test(trv_net_request_t *request, double until_ns, bool *done)
@@ -151,7 +154,7 @@ static int request_test(trv_net_request_t *request, double until_ns, bool *done)
     *done = true;
     if (!*request)
         return TRV_OK;
-    int rc = request_progress(*request, until_ns, done);
+    int rc = trv_net_request_progress(*request, until_ns, done);
     if (*done) {
         (*request)->done(*request);
         *request = TRV_NET_REQUEST_NULL;
@@ -168,13 +171,10 @@ int trv_net_wait_for(trv_net_request_t *request, double seconds, bool *done)
 
 int trv_net_wait(trv_net_request_t *request)
 {
+    bool done;
     if (!request)
         return trv_fail(TRV_ERR_ARGUMENT, "the argument `request` is NULL; pass the address of a trv_net_request_t");
-    if (!*request)
-        return TRV_OK;
-    int rc = trv_net_request_run(*request);
-    *request = TRV_NET_REQUEST_NULL;
-    return rc;
+    return request_test(request, INFINITY, &done);
 }
 
 int trv_net_wait_all(trv_net_request_t *request, int requests)
