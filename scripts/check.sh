@@ -112,7 +112,8 @@ address() {
 thread() {
     configure build-thread -DCMAKE_C_COMPILER=clang -DTRIVANCE_SANITIZE=thread -DTRIVANCE_EXPLORER=OFF &&
         cmake --build build-thread -j "$jobs" --target \
-            test_compare test_execute_threads test_planner_threads test_reports_threads test_requests_threads embed soak_threaded || return
+            test_compare test_execute_threads test_planner_threads test_reports_threads test_requests_threads embed \
+            soak_threaded || return
     run_tests build-thread -R 'threads|^test_compare$' -E '^test_execute_threads$' && # its exhaustive form has all of its cases
         build-thread/examples/embed
 }

@@ -53,7 +53,7 @@ void trv_request_begin(trv_request_t *request)
     request->link = requests->last;
     *requests->last = request;
     requests->last = &request->next;
-    atomic_fetch_add_explicit(&requests->active, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&requests->active, 1, memory_order_release); /* after the initialization of the list */
     pthread_mutex_unlock(&requests->lock);
 }
 
@@ -146,15 +146,15 @@ static bool request_advance(trv_request_t *request, bool checks)
 
 /* ---- Progress ---------------------------------------------------------------------------------------------------- */
 
-/* Whether timeouts are due to be examined: when the clock of the watches has advanced. */
-static bool check_is_due(trv_requests_t *requests)
+/* Whether timeouts are due to be examined: when the clock of the watches has advanced since the latest time. */
+static bool check_is_due(int64_t *checked_ms)
 {
     if (!trv_recording)
         return false;
     const int64_t now_ms = trv_watch_now_ms();
-    if (now_ms == requests->checked_ms)
+    if (now_ms == *checked_ms)
         return false;
-    requests->checked_ms = now_ms;
+    *checked_ms = now_ms;
     trv_recorder_print_if_requested();
     return true;
 }
@@ -165,10 +165,10 @@ static int requests_advance(trv_requests_t *requests, const trv_request_t *self)
 {
     trv_request_t *request;
     int ended = 0;
-    if (atomic_load_explicit(&requests->active, memory_order_relaxed) == 0 ||
+    if (atomic_load_explicit(&requests->active, memory_order_acquire) == 0 ||
         pthread_mutex_trylock(&requests->progress) != 0)
         return 0;
-    const bool checks = check_is_due(requests);
+    const bool checks = check_is_due(&requests->checked_ms);
     pthread_mutex_lock(&requests->lock);
     requests->cursor = requests->first;
     for (int left = atomic_load(&requests->active); left > 0 && (request = requests->cursor) != NULL; left--) {
@@ -186,29 +186,29 @@ static int requests_advance(trv_requests_t *requests, const trv_request_t *self)
 
 int trv_requests_progress(trv_requests_t *requests) { return requests_advance(requests, NULL); }
 
-/* Time at which the other requests were last advanced, and how long that took. */
-typedef struct rounds {
+/* The latest round in which the other requests were advanced: its end and its duration. */
+typedef struct round {
     double ended_ns, took_ns;
-} rounds_t;
+} round_t;
 
 /* Advances the other requests. `idle_polls` is the number of polls since the last event. Even without events this is
  * useful, because a request may be able to progress as soon as another one has. Up to FEW requests are advanced at each
- * call. More than FEW are advanced if idle_polls is 0 or a power of two, and otherwise only if PART times the duration
- * of the last such round has passed since its end. */
+ * call. More than FEW are advanced if idle_polls is 0 or a power of two, and otherwise only if INTERVAL times the
+ * duration of the latest such round has passed since its end. */
 static void requests_advance_others(trv_requests_t *requests, const trv_request_t *self, unsigned idle_polls,
-                                    rounds_t *rounds)
+                                    round_t *latest)
 {
-    enum { FEW = 64, PART = 8 };
+    enum { FEW = 64, INTERVAL = 8 };
     const int active = atomic_load_explicit(&requests->active, memory_order_relaxed);
     const bool many = active > FEW;
     const double now_ns = many ? trv_now_ns() : 0;
     const bool soon = (idle_polls & (idle_polls - 1)) == 0;
-    if (active <= 1 || (many && !soon && now_ns - rounds->ended_ns < PART * rounds->took_ns))
+    if (active <= 1 || (many && !soon && now_ns - latest->ended_ns < INTERVAL * latest->took_ns))
         return;
     requests_advance(requests, self);
     if (many) {
-        rounds->ended_ns = trv_now_ns();
-        rounds->took_ns = rounds->ended_ns - now_ns;
+        latest->ended_ns = trv_now_ns();
+        latest->took_ns = latest->ended_ns - now_ns;
     }
 }
 
@@ -221,29 +221,28 @@ static bool request_advance_awaited(trv_request_t *request, bool checks)
 }
 
 /* A waiting thread advances the request before the first poll, because a poll without an event costs as much time as a
- * message. */
+ * message. It looks whether the timeout is to be examined after each pause, and otherwise now and then. */
 int trv_request_wait(trv_request_t *request, double until_ns, bool *ended)
 {
     trv_requests_t *requests = request->requests;
     const trv_requests_transport_t *transport = requests->transport;
     const bool waits = until_ns > 0;
-    rounds_t rounds = {0, 0};
+    round_t latest = {0, 0};
     uint64_t seen = 0;
     unsigned polls = 0;
-    bool checks = !waits && trv_recording;
+    bool paused = false;
     for (bool first = waits;; first = false) {
         const uint64_t now = first ? seen : transport->poll(requests->context);
-        if (checks)
-            trv_recorder_print_if_requested();
-        *ended = request_advance_awaited(request, checks);
+        const bool looks = !first && (paused || polls % 64 == 0);
+        *ended = request_advance_awaited(request, looks && check_is_due(&request->checked_ms));
         if (*ended)
             return trv_request_outcome(request);
-        requests_advance_others(requests, request, now == seen && !first ? polls + 1 : 0, &rounds);
+        requests_advance_others(requests, request, now == seen && !first ? polls + 1 : 0, &latest);
         if (first)
             continue;
         polls = now == seen ? polls + 1 : 0;
         seen = now;
-        checks = waits && transport->pause(requests->context, seen, polls) && trv_recording;
+        paused = waits && transport->pause(requests->context, seen, polls);
         if (!waits || (until_ns < INFINITY && trv_now_ns() >= until_ns))
             return TRV_OK;
     }

@@ -11,8 +11,8 @@
  *     progress   of a list: held by the one thread that makes progress on all of its requests. Neither other threads
  *                nor nested calls of this thread wait for it: while a request is advanced, MPI may call
  *                trv_requests_progress again, which then does nothing
- *     request    held while the request is advanced, ended or described, and by a thread that waits for it. The thread
- *                that makes progress on all requests does not wait for it
+ *     request    held by the thread that advances, ends or describes the request. A thread that waits for the request
+ *                blocks on it; the thread that makes progress on all requests skips a request whose lock is held
  *     list       protects the links and the cursor; no other lock is taken, and no callback called, while it is held
  *
  * A request is in the list if and only if it is active, and only the thread that holds its lock removes it. So the
@@ -42,7 +42,7 @@ typedef struct trv_request_kind {
     int (*end)(trv_request_t *request, int code);
     /* Describes as text what the request waits for. */
     void (*describe)(const trv_request_t *request, char *text, size_t size);
-    bool only_awaited; /* the timeout applies only to requests that a thread has waited for (trv_request_wait) */
+    bool only_awaited; /* the timeout applies only to requests that a thread has waited for or tested */
 } trv_request_kind_t;
 
 /* The callbacks of a list of requests. */
@@ -86,6 +86,7 @@ struct trv_request {
     char reason[TRV_REQUEST_REASON_MAX]; /* message of a failure */
     trv_watch_t watch;
     trv_request_t *next, **link; /* protected by the lock of the list */
+    int64_t checked_ms;          /* of the latest examination of its timeout by the thread that waits for it */
 };
 
 /* Initializes a list whose bytes are all 0; trv_requests_progress may be called before. The caller sets the timeout. */
@@ -106,8 +107,8 @@ int trv_request_outcome(const trv_request_t *request);
 /* Advances each active request once and returns the number of those that have ended. Never blocks; does nothing while
  * another thread makes progress. */
 int trv_requests_progress(trv_requests_t *requests);
-/* Makes progress until the request has ended, or until_ns (trv_now_ns) is reached, at least once. If it has ended,
- * *ended is true, and its code is returned. One thread at a time may wait for a request. */
+/* Waits for a request, or tests it: makes progress until it has ended, or until_ns (trv_now_ns; 0: once) is reached. If
+ * it has ended, *ended is true, and its code is returned. One thread at a time may wait for a request. */
 int trv_request_wait(trv_request_t *request, double until_ns, bool *ended);
 
 #endif

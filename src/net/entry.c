@@ -222,7 +222,7 @@ static int entry_advance_decision(trv_net_entry_t *entry)
     }
     const int rc = trv_exchange_advance(&deciding->agreement.exchange);
     if (deciding->failure < 0)
-        return deciding->failure;
+        return trv_net_break(entry->comm->net, deciding->failure); /* sets the reason */
     return rc < 0 ? trv_net_break(entry->comm->net, rc) : rc > 0 ? entry_end_agreement(entry) : 0;
 }
 

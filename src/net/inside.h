@@ -177,7 +177,7 @@ void trv_net_request_hold(struct trv_net_request *request, unsigned number);
 int trv_comm_await_sequence(trv_net_comm_t *comm);
 /* Makes the request active: from now on any thread may advance it. */
 void trv_net_request_begin(struct trv_net_request *request);
-/* trv_request_wait */
+/* As trv_request_wait. A request that has ended no longer counts as pending; called once after the end. */
 int trv_net_request_progress(struct trv_net_request *request, double until_ns, bool *ended);
 /* Waits until an active request has ended, and calls `done`. */
 int trv_net_request_run(struct trv_net_request *request);

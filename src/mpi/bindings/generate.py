@@ -5,6 +5,7 @@ Usage: generate.py FOLDER     writes the files that differ into FOLDER: trivance
        generate.py --table    prints the table of docs/drop-in.md
 """
 import pathlib
+import re
 import sys
 import textwrap
 from collections.abc import Callable, Iterable
@@ -295,7 +296,11 @@ def api() -> tuple[str, str]:
         functions = [function for function in DISPATCHED if form not in ("large", "plans") or function.has_large]
         made = [api_function(function, form) for function in functions if form != "plans" or not function.has_counts]
         parts += [define(head, [body]) for _, head, body in made]
+        if header.count(f"@{form}@") != 1:
+            raise SystemExit(f"trivance_mpi.h.in: @{form}@ does not occur exactly once")
         header = header.replace(f"@{form}@", "\n".join(declaration for declaration, _, _ in made))
+    if re.search(r"^@\w+@$", header, re.MULTILINE):
+        raise SystemExit("trivance_mpi.h.in has a mark of no form")
     return "\n".join(parts), header
 
 

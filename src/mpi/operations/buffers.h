@@ -39,7 +39,7 @@ int trv_mpi_buffers_copy(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *stat
                          const void *input, void *output);
 
 /* Prepares the buffers of a run. `input` may be MPI_IN_PLACE; a buffer that the rank does not have is NULL. TRV_OK; or
- * a code of the core, after which the caller does not call trv_mpi_buffers_end. */
+ * a code of the core, and then there are no copies. */
 static inline int trv_mpi_buffers_begin(trv_mpi_buffers_t *buffers, const trv_mpi_state_t *state,
                                         const trv_mpi_arguments_t *arguments, const void *input, void *output)
 {

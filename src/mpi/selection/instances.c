@@ -3,7 +3,6 @@
  */
 #include "mpi/selection/instances.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
