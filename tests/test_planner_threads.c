@@ -1,7 +1,7 @@
 /*
  * Two threads ask the planner the same questions, and get the same answers, which are those of a planner that is not
- * shared. There are more sets of slow links than the planner's cache holds. ThreadSanitizer must find nothing here (build
- * with -fsanitize=thread).
+ * shared. There are more sets of slow links than the planner's cache holds. ThreadSanitizer must find nothing here
+ * (build with -fsanitize=thread).
  */
 #include <pthread.h>
 #include <setjmp.h>
