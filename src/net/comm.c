@@ -206,7 +206,7 @@ int trv_net_comm_set(trv_net_comm_t *comm, const char *torus, const char *algori
         trv_torus_init(&comm->torus, 1, &comm->size);
     if (algorithm)
         snprintf(comm->algorithm, sizeof comm->algorithm, "%s", algorithm);
-    comm->toruses++;
+    comm->torus_version++;
     comm_name(comm);
     trv_cache_clear(&comm->roots);
     trv_cache_clear(&comm->entries);

@@ -36,7 +36,7 @@ static int exchange_take(trv_net_comm_t *comm, trv_instance_t **taken)
 {
     trv_instance_t *exchange;
     while ((*taken = exchange = (trv_instance_t *)(void *)trv_pool_take(&comm->exchanges)) != NULL) {
-        if (exchange->torus == comm->toruses)
+        if (exchange->torus_version == comm->torus_version)
             return TRV_OK;
         trv_instance_destroy(&exchange->pooled);
     }
@@ -44,7 +44,7 @@ static int exchange_take(trv_net_comm_t *comm, trv_instance_t **taken)
     if (!exchange)
         return trv_fail_memory();
     trv_instance_init(exchange, comm, "");
-    exchange->torus = comm->toruses;
+    exchange->torus_version = comm->torus_version;
     const trv_plan_options_t options = {TRV_PLAN_OPTIONS, .scratch_allocate = trv_channel_scratch,
                                         .scratch_context = &exchange->channel};
     int rc = trv_channel_limit(&exchange->channel);

@@ -108,7 +108,7 @@ struct trv_net_comm {
     trv_pool_t exchanges;                      /* direct exchanges that no request uses */
     _Atomic uint64_t held[TRV_SEQUENCES / 64]; /* a bit for each sequence number that an active request holds */
     trv_recorder_t *recorder;                  /* NULL: calls are not recorded */
-    unsigned toruses;                          /* number of times that the torus was set */
+    unsigned torus_version;                    /* number of times that the torus was set */
     trv_net_comm_t *next;
 };
 
@@ -291,7 +291,7 @@ typedef struct trv_instance {
     trv_channel_t channel;
     trv_plan_t *plan;
     trv_direct_t *direct;
-    unsigned torus; /* of a direct exchange: comm->toruses at its creation, because it is not used after later ones */
+    unsigned torus_version; /* of the torus for which a direct exchange was created: it is not used for later ones */
     bool started;
     bool sent;          /* the messages of the run have completed */
     unsigned long call; /* its number in the flight recorder; 0: not recorded */

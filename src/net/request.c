@@ -94,10 +94,11 @@ int trv_comm_await_sequence(trv_net_comm_t *comm)
     uint64_t seen = 0;
     int rc = TRV_OK;
     for (unsigned polls = 0; rc == TRV_OK && next_are_held(comm); polls++) {
-        const uint64_t now = trv_fabric_poll(net->fabric);
+        const uint64_t now = net_poll(net);
         polls = now == seen ? polls : 0;
         seen = now;
-        rc = trv_net_progress(net);
+        trv_requests_progress(&net->requests);
+        rc = trv_net_check(net);
         if (rc == TRV_OK)
             trv_fabric_pause(net->fabric, seen, polls);
     }
