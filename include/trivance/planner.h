@@ -107,9 +107,9 @@ typedef struct trv_planner_node_choice {
 } trv_planner_node_choice_t;
 
 /* Finds the fastest schedules for a set of nodes of `machine`, best first. Writes at most `capacity` choices and
- * returns their number, or an error. The best candidates for the line and for the ring and all baselines are simulated
- * in two orders (snake and thirds) on the whole machine with its slow and cut links (`network`), and so are the best
- * candidates for the torus or mesh of a box, in one order, unless their times there are already known. The simulations
+ * returns their number, or an error. The best candidates for the line and for the ring and all algorithms of the table
+ * are simulated in two orders (snake and thirds) on the whole machine with its slow and cut links (`network`), and so
+ * are those for the torus or mesh of a box, in one order, unless their times there are already known. The simulations
  * end when a fixed amount of work is done: about two seconds on 1,024 nodes, where algorithms with as many steps as
  * nodes are left out. `root` is an index in `node`; in the schedule of a choice the root is the position of that node
  * in its order. `constraints` may be NULL. Thread-safe. TRV_ERR_UNSUPPORTED if no schedule is possible, or simulating

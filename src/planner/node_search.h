@@ -27,7 +27,7 @@ typedef struct trv_node_entry {
     double time_ns;
     bool exact; /* simulated with the packets of trv_simulate */
     bool approximate;
-    trv_planner_choice_t known; /* of a box: the choice, if its time on the machine is known, otherwise without steps */
+    trv_planner_choice_t known; /* the choice of a box whose time on the machine is that of its planner; else 0 steps */
 } trv_node_entry_t;
 
 typedef struct trv_node_search {
@@ -48,7 +48,7 @@ typedef struct trv_node_search {
     char error[200];       /* error of the first prospect that cannot run on the machine; "": all can */
     int prospects;
     trv_node_prospect_t prospect[TRV_NODE_PROSPECTS_MAX];
-    int capacity, kept, entries; /* choices that are asked for, entries that are kept at most, and those of now */
+    int capacity, kept, entries; /* choices that are asked for; maximum and present number of entries */
     trv_node_entry_t *entry;     /* fastest first */
 } trv_node_search_t;
 

@@ -146,7 +146,7 @@ static bool is_allowed(const trv_node_search_t *search, const trv_simulator_t *s
 /* Simulates an embedded schedule, unless it cannot be faster than `cutoff_ns` or has too many messages per port. The
  * time is then INFINITY, and also if a message passes a cut link; the error of the first such schedule becomes
  * search->error. `named`: its messages per port are not limited. `empty_ns`: NULL, or set to the time of a vector of
- * one byte. */
+ * one byte; with a cutoff of 0 only that is simulated. */
 static int simulate_embedded(trv_node_search_t *search, const trv_schedule_t *embedded, bool named, double hops_max,
                              double cutoff, trv_entry_t *timed, double *empty_ns)
 {

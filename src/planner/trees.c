@@ -252,7 +252,6 @@ static int examine_listed(trv_ranking_t *ranking, int listed, double messages_ma
     return rc > 0 ? TRV_OK : rc;
 }
 
-/* Algorithms that need little work come first: their times exclude most of the others. */
 int trv_tree_rank(trv_ranking_t *ranking)
 {
     const int listed = ranking->planner->list.count;

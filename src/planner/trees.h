@@ -10,7 +10,8 @@
  *   - every algorithm of the table by its plain name, unless a lower bound excludes it (if the network does not
  *     forward: every algorithm whose messages all cross one link, and the others relayed).
  *
- * Schedules with more than TRV_TREE_MESSAGES_MAX messages are left out, unless they have no model and no other was
+ * Algorithms of the table with few messages come first, because their times exclude many others. Schedules with more
+ * than TRV_TREE_MESSAGES_MAX messages, or many more steps, are left out, unless they have no model and no other was
  * timed.
  */
 #ifndef TRIVANCE_PLANNER_TREES_H
