@@ -163,6 +163,29 @@ static trv_collector_t collector_of(trv_candidates_t *list, const trv_torus_t *t
                              .list = list};
 }
 
+/* Removes the candidates that are the same schedules as algorithms under their plain names, and gives their models to
+ * these. */
+static int merge_with_plain(trv_candidates_t *list)
+{
+    trv_candidate_t *candidate = list->candidate;
+    int rc = TRV_OK;
+    for (int plain = 0; plain < list->count && !rc; plain++) {
+        char full[TRV_FULL_NAME_MAX];
+        if (candidate[plain].model.steps > 0 || strchr(candidate[plain].name, ':'))
+            continue;
+        rc = trv_schedule_full_name_on(&list->network, candidate[plain].name, list->collective, list->root, full,
+                                       sizeof full);
+        for (int i = plain + 1; i < list->count && !rc; i++)
+            if (strcmp(candidate[i].name, full) == 0) {
+                candidate[plain].model = candidate[i].model;
+                list->count--;
+                memmove(&candidate[i], &candidate[i + 1], (size_t)(list->count - i) * sizeof *candidate);
+                break;
+            }
+    }
+    return rc;
+}
+
 int trv_candidates_collect_one_hop(trv_candidates_t *list, bool consistent)
 {
     trv_torus_t torus = list->network.torus;
@@ -184,7 +207,7 @@ int trv_candidates_collect_one_hop(trv_candidates_t *list, bool consistent)
     for (int i = trv_algorithms_count() - 1; i >= 0 && !rc; i--)
         if (offers(list, trv_algorithm_at(i)) && (trv_algorithm_at(i)->any_network || !divided))
             rc = trv_algorithm_at(i)->candidates(&collector);
-    return rc;
+    return rc ? rc : merge_with_plain(list);
 }
 
 int trv_candidates_collect(trv_candidates_t *list, bool consistent)
@@ -239,5 +262,5 @@ int trv_candidates_collect_trees(trv_candidates_t *list)
         rc = rc ? rc : add_ports(list, algorithm, INT_MAX);
         rc = rc ? rc : add_messages(list, algorithm, INT_MAX);
     }
-    return rc;
+    return rc ? rc : merge_with_plain(list);
 }

@@ -9,7 +9,11 @@
 #include "planner/timing.h"
 #include "simulate/simulator.h"
 
-#define KEPT_MAX 5e5 /* maximum steps of all ranks and streams, and messages, of a simulator that is kept */
+/* Maximum steps of all ranks and streams, and messages, of a simulator that is kept; and of those together that are
+ * kept for the confirmation. */
+#define KEPT_MAX          5e5
+#define KEPT_FOR_EXACT    3e6
+#define EXACT_PER_MESSAGE 4 /* packets are not enlarged below this number per message: that would save little work */
 
 bool trv_planner_same_algorithm(const char *name, const char *other)
 {
@@ -25,6 +29,7 @@ int trv_candidate_simulate(const trv_candidate_t *candidate, const trv_simulate_
     trv_simulate_options_t used = *network;
     trv_simulation_t result;
     (void)trv_simulator_drop_links(simulator, &used); /* if memory is short, unused links are kept */
+    hops_max = fmin(fmax(hops_max, EXACT_PER_MESSAGE * trv_simulate_hops(simulator, &used, 0)), TRV_SIMULATE_HOPS_MAX);
     const uint32_t exact = trv_simulate_packets(simulator, &used, vector_bytes, TRV_SIMULATE_HOPS_MAX).packet_bytes;
     int rc = trv_simulate_until(simulator, &used, vector_bytes, hops_max, progress, cutoff_ns, &result);
     entry->enlarged = !rc && result.packet_bytes > network->packet_bytes;
@@ -166,17 +171,46 @@ void trv_ranking_insert(trv_ranking_t *ranking, const trv_entry_t *entry)
     ranking->best[at] = *entry;
 }
 
-void trv_ranking_drop_large(const trv_ranking_t *ranking, int index)
+/* The number of the best entries that are simulated with exact packets. */
+static int count_to_confirm(const trv_ranking_t *ranking)
 {
-    trv_candidate_t *candidate = &ranking->planner->list.candidate[index];
-    const trv_simulator_t *simulator = candidate->simulator;
-    if (!simulator || candidate->own || (ranking->timed > 0 && ranking->best[0].candidate == index))
-        return;
-    const double stages = (double)simulator->fold.ranks * simulator->streams * simulator->steps;
-    if (stages + (double)simulator->sends > KEPT_MAX) {
-        trv_simulator_destroy(candidate->simulator);
-        candidate->simulator = NULL;
+    int count = 0;
+    while (count < TRV_CONFIRMED_MAX && count < ranking->timed &&
+           ranking->best[count].time_ns <= TRV_CONFIRMED_NEAR * ranking->best[0].time_ns)
+        count++;
+    return count;
+}
+
+/* The memory of a simulator; 0 if there is none, or if it belongs to a schedule of the caller. */
+static double memory_of(const trv_candidate_t *candidate)
+{
+    const trv_simulator_t *s = candidate->own ? NULL : candidate->simulator;
+    return s ? (double)s->fold.ranks * s->streams * s->steps + (double)s->sends : 0;
+}
+
+static void drop(trv_candidate_t *candidate)
+{
+    trv_simulator_destroy(candidate->simulator);
+    candidate->simulator = NULL;
+}
+
+void trv_ranking_drop_large(const trv_ranking_t *ranking, int examined)
+{
+    trv_candidate_t *candidate = ranking->planner->list.candidate;
+    const int confirmed = count_to_confirm(ranking);
+    bool is_kept = false;
+    double kept = 0;
+    for (int i = 0; i < ranking->timed; i++) {
+        const trv_entry_t *entry = &ranking->best[i];
+        const double memory = memory_of(&candidate[entry->candidate]);
+        const bool keep = i == 0 || (i < confirmed && !entry->exact && kept + memory <= KEPT_FOR_EXACT);
+        kept += keep ? memory : 0;
+        is_kept = is_kept || (keep && entry->candidate == examined);
+        if (!keep && memory > KEPT_MAX)
+            drop(&candidate[entry->candidate]);
     }
+    if (!is_kept && memory_of(&candidate[examined]) > KEPT_MAX)
+        drop(&candidate[examined]);
 }
 
 int trv_ranking_examine(trv_ranking_t *ranking, trv_entry_t *entry, double cutoff_ns)
@@ -212,8 +246,7 @@ int trv_planner_confirm(const trv_planner_t *planner, trv_candidate_t *candidate
 int trv_ranking_confirm(trv_ranking_t *ranking)
 {
     int rc = TRV_OK;
-    for (int i = 0; i < TRV_CONFIRMED_MAX && i < ranking->timed &&
-                    ranking->best[i].time_ns <= TRV_CONFIRMED_NEAR * ranking->best[0].time_ns && !rc;) {
+    for (int i = 0; i < count_to_confirm(ranking) && !rc;) {
         trv_entry_t entry = ranking->best[i];
         if (entry.exact) {
             i++;

@@ -100,9 +100,9 @@ double trv_ranking_cutoff_ns(const trv_ranking_t *ranking);
 /* Inserts an entry that has a time into `best`. */
 void trv_ranking_insert(trv_ranking_t *ranking, const trv_entry_t *entry);
 
-/* Destroys a large simulator, unless the candidate is the best one, for which it will be needed again, or a schedule of
- * the caller, which cannot be created again. */
-void trv_ranking_drop_large(const trv_ranking_t *ranking, int candidate);
+/* Destroys large simulators, that of the candidate that was examined last included, unless they will be needed again:
+ * for the best entry, or to time an entry with exact packets. Those of the caller's schedules stay. */
+void trv_ranking_drop_large(const trv_ranking_t *ranking, int examined);
 
 /* Times an entry with the packets of trv_simulate, if it was timed with larger ones and its time is finite. */
 int trv_planner_confirm(const trv_planner_t *planner, trv_candidate_t *candidate, uint64_t vector_bytes,

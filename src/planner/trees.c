@@ -96,9 +96,15 @@ static int count_messages(const trv_ranking_t *ranking, const char *name, double
     return rc;
 }
 
+/* Whether the candidate is considered only if its model is among the best: it is not an algorithm's plain name. */
+static bool is_only_modelled(const trv_candidate_t *candidate)
+{
+    return candidate->model.steps > 0 && !candidate->always;
+}
+
 /* Times a candidate. If it has more than `messages_max` messages it is left out, unless that is TRV_TREE_MESSAGES_MAX,
- * it has no model, and no other was timed yet. `messages`: those of all ranks, or 0 if they are not known. Returns the
- * messages that were simulated, 0 if it was left out, or an error. */
+ * the candidate has a plain name, and no other was timed yet. `messages`: those of all ranks, or 0 if they are not
+ * known. Returns the messages that were simulated, 0 if it was left out, or an error. */
 static int examine(trv_ranking_t *ranking, int candidate, double messages, double messages_max)
 {
     trv_planner_t *planner = ranking->planner;
@@ -114,8 +120,8 @@ static int examine(trv_ranking_t *ranking, int candidate, double messages, doubl
     if (planner->list.network.slow_links == 0) /* then the ranks that are equal by symmetry are simulated as one */
         messages *= (double)planner->list.candidate[candidate].properties.distinct_ranks /
                     planner->list.network.torus.ranks;
-    const bool has_model = planner->list.candidate[candidate].model.steps > 0;
-    const bool is_last_resort = messages_max >= TRV_TREE_MESSAGES_MAX && !has_model && ranking->timed == 0;
+    const bool is_last_resort = messages_max >= TRV_TREE_MESSAGES_MAX && ranking->timed == 0 &&
+                                !is_only_modelled(&planner->list.candidate[candidate]);
     if (messages > messages_max && !is_last_resort)
         return 0;
     rc = trv_constraints_allow(&planner->constraints, &planner->list, &planner->list.candidate[candidate],
@@ -247,7 +253,7 @@ static int examine_listed(trv_ranking_t *ranking, int listed, double messages_ma
     const trv_candidates_t *list = &ranking->planner->list;
     int rc = TRV_OK;
     for (int i = 0; i < listed && rc >= 0; i++)
-        if (!list->candidate[i].by_name && list->candidate[i].model.steps <= 0)
+        if (!list->candidate[i].by_name && !is_only_modelled(&list->candidate[i]))
             rc = examine(ranking, i, 0, messages_max);
     return rc > 0 ? TRV_OK : rc;
 }

@@ -11,7 +11,7 @@
  *     forward: every algorithm whose messages all cross one link, and the others relayed).
  *
  * Algorithms of the table with few messages come first, because their times exclude many others. Schedules with more
- * than TRV_TREE_MESSAGES_MAX messages, or many more steps, are left out, unless they have no model and no other was
+ * than TRV_TREE_MESSAGES_MAX messages, or many more steps, are left out, unless they have a plain name and no other was
  * timed.
  */
 #ifndef TRIVANCE_PLANNER_TREES_H
