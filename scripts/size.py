@@ -3,6 +3,8 @@
 
 Usage: size.py [SOURCES]              the working tree
        size.py [SOURCES] --at=COMMIT  a commit
+       size.py [SOURCES] --budgets    the working tree beside the budgets of CONTRIBUTING.md; exit status 1 if a module
+                                      exceeds its budget or belongs to none
 
 Counts the product, the research (research/, figures and validation) and the tests apart. In C, C++, JavaScript and CSS a comment is
 /* … */, or begins with //; in Python, shell, CMake and Makefiles it begins with #, and docstrings are comments, too.
@@ -65,9 +67,16 @@ def module_of(name):
 def sizes(root, commit):
     """The lines of each module of each part."""
     git = ("git", "-C", root)
-    names = run(*git, "ls-tree", "-r", "--name-only", commit) if commit else run(*git, "ls-files")
+    if commit:
+        names = run(*git, "ls-tree", "-r", "--name-only", commit).decode().splitlines()
+    elif os.path.exists(os.path.join(root, ".git")):
+        names = run(*git, "ls-files").decode().splitlines()
+    else: # an archive
+        names = [os.path.relpath(os.path.join(folder, file), root)
+                 for top in PRODUCT + ("research/", "tests/") for folder, _, files in os.walk(os.path.join(root, top))
+                 for file in files if "__pycache__" not in folder]
     found = {"product": {}, "research": {}, "tests": {}}
-    for name in names.decode().splitlines():
+    for name in names:
         part = part_of(name)
         if part and (commit or os.path.isfile(os.path.join(root, name))):
             text = run(*git, "show", f"{commit}:{name}") if commit else open(os.path.join(root, name), "rb").read()
@@ -76,11 +85,43 @@ def sizes(root, commit):
     return found
 
 
+def read_budgets(root):
+    """The rows of the table of budgets: folders, and lines at most."""
+    with open(os.path.join(root, "CONTRIBUTING.md"), encoding="utf-8") as text:
+        section = text.read().partition("\n## Budgets\n")[2].partition("\n## ")[0]
+    return [(re.findall(r"`([^`]+)`", row), int(lines.replace(",", "")))
+            for row, lines in re.findall(r"^\| (`.*) \| ([\d,]+) \|", section, re.M)]
+
+
+def is_within(module, folder):
+    return module == folder or module.startswith(folder + "/")
+
+
+def check_budgets(root):
+    """Prints the modules of each budget together. Whether all are within it."""
+    found, budgets = sizes(root, None), read_budgets(root)
+    modules = {**found["product"], **found["research"]}
+    total = {part: sum(found[part].values()) for part in found}
+    good = bool(budgets)
+    for folders, budget in budgets:
+        lines = sum(total[folder] if folder in ("product", "tests") else
+                    sum(count for module, count in modules.items() if is_within(module, folder)) for folder in folders)
+        print(f"{lines:7d} of {budget:7d}  {', '.join(folders)}{'' if lines <= budget else '   EXCEEDED'}")
+        good = good and lines <= budget
+    for module in modules:
+        if module != "src" and not any(is_within(module, folder) for folders, _ in budgets for folder in folders):
+            print(f"{module} belongs to no budget of CONTRIBUTING.md")
+            good = False
+    return good
+
+
 def main():
-    words = [word for word in sys.argv[1:] if not word.startswith("--at=")]
+    words = [word for word in sys.argv[1:] if not word.startswith("--at=") and word != "--budgets"]
     commit = next((word[5:] for word in sys.argv[1:] if word.startswith("--at=")), None)
     if len(words) > 1 or any(word.startswith("-") for word in words):
         sys.exit(__doc__)
+    if "--budgets" in sys.argv:
+        sys.exit(0 if check_budgets((words or ["."])[0]) else 1)
     for part, modules in sizes((words or ["."])[0], commit).items():
         for module in sorted(modules):
             print(f"{modules[module]:7d}  {module}")

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Checks the walks of docs/architecture.md: the source files that are executed by `trivance plan 9`, and by a later
-MPI_Allreduce and a later trv_net_allreduce until their first message, as recorded by valgrind. The document lists them
-after the line `<!-- walk NAME -->`, and the files explained in the table before that line must be among them.
+"""Checks the walks of docs/architecture.md with valgrind: `trivance plan 9`, and a later MPI_Allreduce and a later
+trv_net_allreduce until their first message, enter every source file in the table before the line `<!-- walk NAME -->`.
+MPI_Allreduce may enter at most MPI_FILES_MAX files.
 
 Usage: walks.py SOURCES BUILD plan
        walks.py SOURCES BUILD mpi LAUNCHER PROGRAM LIBRARY
        walks.py SOURCES BUILD net LAUNCHER PROGRAM
-       … --fix: writes the list into the document instead of comparing it
 """
 import glob
 import os
@@ -14,7 +13,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import textwrap
 
 # For MPI_Allreduce: ten between the interposed function and the function that posts messages, and these two.
 MPI_FILES_MAX = 12
@@ -56,20 +54,8 @@ def entered(profile_file):
         return set(re.findall(r"^(?:fl|fi|fe)=.*/(?:src|bindings)/([\w/]+\.c)$", text.read(), re.M))
 
 
-def listed(files):
-    """Files by module, in the format of the document."""
-    modules = {}
-    for file in sorted(files):
-        modules.setdefault(os.path.dirname(file), []).append(os.path.basename(file))
-    items = [f"- `{module}`: {', '.join(names)}" for module, names in sorted(modules.items())]
-    return "".join(textwrap.fill(item, 118, subsequent_indent="  ", break_on_hyphens=False) + "\n" for item in items)
-
-
 def main():
-    fix = "--fix" in sys.argv
-    sources, build, walk, *rest = [word for word in sys.argv[1:] if word != "--fix"]
-    if any(word.startswith("--") for word in rest):
-        sys.exit(f"walks: unknown option in '{' '.join(rest)}': expected --fix")
+    sources, build, walk, *rest = sys.argv[1:]
     if walk == "plan":
         files = profile(["VALGRIND", f"{build}/bin/trivance", "plan", "9"], {}, None, None)
     elif walk == "mpi":
@@ -83,24 +69,16 @@ def main():
         sys.exit(f"the walk {walk}: found no source files; was the program compiled with -g?")
     path = os.path.join(sources, "docs", "architecture.md")
     with open(path, encoding="utf-8") as text:
-        document = text.read()
-    before, marker, behind = document.partition(f"<!-- walk {walk} -->\n")
+        before, marker, _ = text.read().partition(f"<!-- walk {walk} -->\n")
     if not marker:
         sys.exit(f"{path} has no line <!-- walk {walk} -->")
-    old = re.match(r"(?:(?:- |  ).*\n)*", behind).group(0)
-    new = listed(files)
-    if fix:
-        with open(path, "w", encoding="utf-8") as text:
-            text.write(before + marker + new + behind[len(old):])
-        return
     table = before.rsplit("\n\n|", 1)[1]
-    unlisted = set(re.findall(r"\]\(\.\./src/([\w/]+\.c)\)", table)) - files
-    if old != new:
-        sys.exit(f"{path}: the walk {walk} enters\n{new}but the document lists\n{old}tests/walks/walks.py … --fix corrects it")
-    if unlisted:
-        sys.exit(f"{path}: the walk {walk} does not enter {', '.join(sorted(unlisted))}")
+    missing = set(re.findall(r"\]\(\.\./src/([\w/]+\.c)\)", table)) - files
+    if missing:
+        sys.exit(f"{path}: the walk {walk} does not enter {', '.join(sorted(missing))}")
     if walk == "mpi" and len(files) > MPI_FILES_MAX:
-        sys.exit(f"a later MPI_Allreduce enters {len(files)} files before its first message; {MPI_FILES_MAX} are allowed")
+        sys.exit(f"a later MPI_Allreduce enters {len(files)} files before its first message, not {MPI_FILES_MAX} at "
+                 f"most: {', '.join(sorted(files))}")
 
 
 if __name__ == "__main__":
