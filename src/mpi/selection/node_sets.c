@@ -10,16 +10,19 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <trivance/planner.h>
 
 #include "base/clock.h"
-#include "base/hash.h"
+#include "base/error.h"
 #include "base/size_class.h"
+#include "collective/cache.h"
 #include "mpi/communicator/world.h"
 #include "mpi/selection/chooser.h"
 
-#define CACHED_MAX 1024 /* results; a new one replaces the oldest */
+#define CACHED_MAX 256 /* results; a new one replaces the least recently used */
 /* Larger machines are not planned for: it would take seconds, too long within an MPI call. */
 #define MACHINE_NODES_MAX 4096
 
@@ -36,11 +39,17 @@ typedef struct result {
     bool is_lower_bound; /* competitor_ns is a lower bound */
 } result_t;
 
+/* A result, and the inputs of the planner that may change within a process. */
+typedef struct cached_result {
+    trv_cached_t cached;
+    result_t result;
+    int words;
+    int64_t key[];
+} cached_result_t;
+
 static struct {
     pthread_mutex_t mutex;
-    uint64_t key[CACHED_MAX]; /* 0: none */
-    result_t result[CACHED_MAX];
-    int next;
+    trv_cache_t results;
 } cache = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 typedef struct query {
@@ -86,32 +95,53 @@ static int choose(const query_t *query, result_t *result)
     return code < 0 ? code : time_competitors(query, result);
 }
 
-/* The key of the cache: a hash of the inputs of the planner that may change within a process. Never 0. */
-static uint64_t key_of(const query_t *query)
+static void cached_destroy(trv_cached_t *object) { free(object); }
+
+/* An entry for the query, without a result; NULL if memory is exhausted. */
+static cached_result_t *cached_create(const query_t *query)
 {
-    const uint64_t words[] = {(uint64_t)query->nodes,        query->bytes,
-                              query->constraints.consistent, query->constraints.idempotent,
-                              query->network.shared_paths,   query->network.one_path};
-    const uint64_t key = trv_hash(TRV_HASH_SEED, words, sizeof words);
-    return trv_hash(key, query->node, (size_t)query->nodes * sizeof *query->node) | 1;
+    const int64_t inputs[] = {(int64_t)query->bytes, query->constraints.consistent, query->constraints.idempotent,
+                              query->network.shared_paths, query->network.one_path};
+    const int count = sizeof inputs / sizeof inputs[0];
+    cached_result_t *entry = malloc(sizeof *entry + (size_t)(count + query->nodes) * sizeof entry->key[0]);
+    if (!entry) {
+        trv_fail_memory();
+        return NULL;
+    }
+    trv_cached_init(&entry->cached, cached_destroy);
+    entry->words = count + query->nodes;
+    memcpy(entry->key, inputs, sizeof inputs);
+    for (int i = 0; i < query->nodes; i++)
+        entry->key[count + i] = query->node[i];
+    return entry;
+}
+
+static const cached_result_t *cached_find(const cached_result_t *wanted)
+{
+    for (trv_cache_entry_t **link = &cache.results.first; *link; link = &(*link)->next) {
+        const cached_result_t *entry = (const cached_result_t *)(*link)->object;
+        if (entry->words == wanted->words &&
+            memcmp(entry->key, wanted->key, (size_t)wanted->words * sizeof wanted->key[0]) == 0)
+            return (const cached_result_t *)trv_cache_use(&cache.results, link);
+    }
+    return NULL;
 }
 
 /* Looks up a choice, or calls the planner and caches its choice. A thread that calls this while another thread calls
  * the planner waits until that is finished. */
 static int choose_cached(const query_t *query, result_t *result)
 {
-    const uint64_t key = key_of(query);
-    int code = TRV_OK, at = 0;
+    cached_result_t *entry = cached_create(query);
+    if (!entry)
+        return TRV_ERR_MEMORY;
     pthread_mutex_lock(&cache.mutex);
-    while (at < CACHED_MAX && cache.key[at] != key)
-        at++;
-    if (at < CACHED_MAX) {
-        *result = cache.result[at];
-    } else if ((code = choose(query, result)) == TRV_OK) {
-        cache.key[cache.next] = key;
-        cache.result[cache.next] = *result;
-        cache.next = (cache.next + 1) % CACHED_MAX;
-    }
+    const cached_result_t *found = cached_find(entry);
+    const int code = found ? TRV_OK : choose(query, &entry->result);
+    *result = found ? found->result : entry->result;
+    if (!found && code == TRV_OK)
+        trv_cache_add(&cache.results, &entry->cached, CACHED_MAX);
+    else
+        free(entry);
     pthread_mutex_unlock(&cache.mutex);
     return code;
 }
