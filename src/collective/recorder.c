@@ -1,7 +1,7 @@
 /*
  * The flight recorder: a ring buffer of records per communicator. Each has a lock, which is held while a record is
- * written or copied and never while a line is printed. The list of all recorders has another lock, which is always
- * taken first.
+ * written or copied. The list of all recorders has another lock, which is always taken first. No lock is held while a
+ * line is printed.
  */
 #include "collective/recorder.h"
 
@@ -38,11 +38,13 @@ struct trv_recorder {
     int rank; /* constant, and so are the next two */
     void (*log)(void *context, const char *line);
     void *context;
-    trv_recorder_t *next, **link; /* protected by `list_lock` */
+    trv_recorder_t *next, **link; /* protected by `list_lock`, and so is the next one */
+    int printers;                 /* number of threads that print it after SIGUSR1 */
 };
 
 atomic_bool trv_recording;
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t printed = PTHREAD_COND_INITIALIZER;
 static trv_recorder_t *first;
 static atomic_bool print_requested; /* SIGUSR1 was received, and nothing has been printed since */
 static struct sigaction previous;
@@ -105,6 +107,8 @@ void trv_recorder_destroy(trv_recorder_t *recorder)
     if (!recorder)
         return;
     pthread_mutex_lock(&list_lock);
+    while (recorder->printers > 0)
+        pthread_cond_wait(&printed, &list_lock);
     *recorder->link = recorder->next;
     if (recorder->next)
         recorder->next->link = recorder->link;
@@ -225,7 +229,13 @@ void trv_recorder_print_if_requested(void)
     if (!atomic_load_explicit(&print_requested, memory_order_relaxed) || !atomic_exchange(&print_requested, false))
         return;
     pthread_mutex_lock(&list_lock);
-    for (trv_recorder_t *recorder = first; recorder; recorder = recorder->next)
+    for (trv_recorder_t *recorder = first; recorder; recorder = recorder->next) {
+        recorder->printers++; /* keeps it in the list */
+        pthread_mutex_unlock(&list_lock);
         print_latest(recorder, TRV_RECORDS);
+        pthread_mutex_lock(&list_lock);
+        recorder->printers--;
+        pthread_cond_broadcast(&printed);
+    }
     pthread_mutex_unlock(&list_lock);
 }

@@ -73,6 +73,26 @@ static void test_recorder(void **state)
     free(text);
 }
 
+static void create_and_destroy(void *context, const char *line)
+{
+    (void)line;
+    trv_recorder_destroy(trv_recorder_create(0, "comm 2", trv_mpi_log_text, NULL));
+    ++*(int *)context;
+}
+
+/* No lock is held while a line is printed: another thread may hold one for which the log waits. */
+static void test_recorder_in_log(void **state)
+{
+    int lines = 0;
+    (void)state;
+    trv_recorder_t *recorder = trv_recorder_create(0, "comm 1", create_and_destroy, &lines);
+    assert_int_equal(trv_record_begin(recorder, "allreduce", 8, "ring", false), 1);
+    raise(SIGUSR1);
+    trv_recorder_print_if_requested();
+    assert_int_equal(lines, 2);
+    trv_recorder_destroy(recorder);
+}
+
 static void test_no_recorder(void **state)
 {
     (void)state;
@@ -221,9 +241,11 @@ static void test_difference(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_recorder),      cmocka_unit_test(test_no_recorder), cmocka_unit_test(test_watch),
-        cmocka_unit_test(test_watch_request), cmocka_unit_test(test_fallback),    cmocka_unit_test(test_settings_text),
-        cmocka_unit_test(test_difference),    cmocka_unit_test(test_many_lines),
+        cmocka_unit_test(test_recorder),        cmocka_unit_test(test_no_recorder),
+        cmocka_unit_test(test_watch),           cmocka_unit_test(test_watch_request),
+        cmocka_unit_test(test_fallback),        cmocka_unit_test(test_settings_text),
+        cmocka_unit_test(test_difference),      cmocka_unit_test(test_many_lines),
+        cmocka_unit_test(test_recorder_in_log),
     };
     log_file_begin(false);
     setenv("TRIVANCE_TIMEOUT", "100ms", 1);
