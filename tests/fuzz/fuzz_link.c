@@ -27,7 +27,7 @@ static void feed_stranger(const uint8_t *data, size_t size, bool serves)
         while ((rc = trv_link_next(&link, &frame)) > 0)
             fuzz_expect(!serves && frame.type == TRV_FRAME_REFUSED && frame.bytes <= TRV_HELLO_BYTES_MAX);
         fuzz_expect(rc == 0 || (rc == TRV_ERR_INVALID && strlen(trv_last_error()) > 10));
-        fuzz_expect(link.in_capacity < 16384);
+        fuzz_expect(link.in.capacity < 16384);
     }
     trv_link_clear(&link);
 }

@@ -19,10 +19,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/reason.h"
 #include "bootstrap/tcp/sha256.h"
 
 enum {
-    TRV_REASON_MAX = 768,
     TRV_RECORD_BYTES_MAX = 1 << 14,
     TRV_WELCOME_BYTES_MAX = 1 << 22,
     TRV_GREETING_BYTES_MAX = 900,

@@ -4,7 +4,6 @@
  * this host (docker0 has the same address on all hosts) or of another one. The next address is tried unless the process
  * greets within GREETING_NS and proves within ACCEPTED_NS that it knows the secret.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <net/if.h>
 #include <netdb.h>
@@ -225,25 +224,13 @@ static void connection_attempt(trv_bootstrap_t *bootstrap, double now_ns)
 
 /* ---- Frames ------------------------------------------------------------------------------------------------------ */
 
-static void client_fail(trv_bootstrap_t *bootstrap, const char *before, const char *why, size_t bytes)
-{
-    char sentence[TRV_REASON_MAX];
-    snprintf(sentence, sizeof sentence, "%s%.*s", before, (int)(bytes < sizeof sentence ? bytes : sizeof sentence),
-             why);
-    for (char *at = sentence; *at; at++)
-        if (iscntrl((unsigned char)*at))
-            *at = '?';
-    trv_bootstrap_fail_locked(bootstrap, sentence);
-}
-
 /* Fails with a sentence about rank 0, or the process that listens at its address: `what`, the address, and the
  * predicate `why`. */
-static void client_fail_server(trv_bootstrap_t *bootstrap, const char *what, const char *why, size_t bytes)
+static void client_fail_server(trv_bootstrap_t *bootstrap, const char *what, const char *why)
 {
-    char before[TRV_REASON_MAX / 2];
-    snprintf(before, sizeof before, "%s at %.200s, port %d, ", what,
-             has_alternatives(bootstrap) ? bootstrap->to_rank_0->from : bootstrap->address, bootstrap->port);
-    client_fail(bootstrap, before, why, bytes);
+    trv_bootstrap_fail_locked(bootstrap, "%s at %.200s, port %d, %s", what,
+                              has_alternatives(bootstrap) ? bootstrap->to_rank_0->from : bootstrap->address,
+                              bootstrap->port, why);
 }
 
 /* True if the process that has answered is not rank 0, which may answer at its next address. Logs the first one. */
@@ -268,8 +255,7 @@ void trv_client_frame(trv_bootstrap_t *bootstrap, const trv_frame_t *frame)
     } else if (frame->type == TRV_FRAME_REFUSED) {
         client_fail_server(bootstrap, "rank 0",
                            "rejected this rank as unauthenticated: TRIVANCE_SECRET must be the same on all ranks; "
-                           "without it, WORLD_SIZE and the run id must be the same",
-                           TRV_REASON_MAX);
+                           "without it, WORLD_SIZE and the run id must be the same");
         bootstrap->failure_shared = true;
     } else if (frame->type == TRV_FRAME_WELCOME && !bootstrap->joined) {
         bootstrap->joined = trv_payload_set(&bootstrap->welcome, frame->content, frame->bytes);
@@ -281,7 +267,7 @@ void trv_client_frame(trv_bootstrap_t *bootstrap, const trv_frame_t *frame)
         link->frame_bytes_max = TRV_RECORD_BYTES_MAX;
     } else if (frame->type == TRV_FRAME_FAIL) {
         bootstrap->failure_shared = true;
-        client_fail(bootstrap, "", (const char *)frame->content, frame->bytes);
+        trv_bootstrap_fail_frame(bootstrap, frame);
     } else if (frame->type == TRV_FRAME_GONE) {
         bootstrap->all_left = true;
     } else {
@@ -294,13 +280,11 @@ void trv_client_frame(trv_bootstrap_t *bootstrap, const trv_frame_t *frame)
  * another relay. */
 static void client_fail_relayed(trv_bootstrap_t *bootstrap)
 {
-    char sentence[TRV_REASON_MAX];
-    snprintf(
-        sentence, sizeof sentence,
+    trv_bootstrap_fail_locked(
+        bootstrap,
         "rank %d has lost its connection to rank 0 at %.200s, port %d, which rank %d relays: a rank on the way has "
         "died or has exited before the end of the job, or a cable is unplugged",
         bootstrap->options.rank, bootstrap->address, bootstrap->port, bootstrap->relay.rank);
-    trv_bootstrap_fail_locked(bootstrap, sentence);
 }
 
 /* Describes the end of a connection on which no answers arrive any more. */
@@ -309,21 +293,20 @@ static void client_fail_unreachable(trv_bootstrap_t *bootstrap)
     char why[TRV_WITHOUT_LINK_MAX + 80], without_link[TRV_WITHOUT_LINK_MAX];
     snprintf(why, sizeof why, "can no longer be reached: its host, or the network or a cable to it, has failed%s",
              trv_host_without_link(without_link));
-    client_fail_server(bootstrap, "rank 0", why, sizeof why);
+    client_fail_server(bootstrap, "rank 0", why);
 }
 
 void trv_client_closed(trv_bootstrap_t *bootstrap, bool wrong)
 {
     if (wrong && !is_other_process(bootstrap, trv_last_error()))
-        client_fail_server(bootstrap, "the process", trv_last_error(), TRV_REASON_MAX);
+        client_fail_server(bootstrap, "the process", trv_last_error());
     else if (bootstrap->joined && !bootstrap->all_left && bootstrap->relay.rank > 0)
         client_fail_relayed(bootstrap);
     else if (bootstrap->joined && !bootstrap->all_left && trv_error_is_unreachable(bootstrap->to_rank_0->error))
         client_fail_unreachable(bootstrap);
     else if (bootstrap->joined && !bootstrap->all_left)
         client_fail_server(bootstrap, "rank 0",
-                           "has died or has exited before the end of the job: its connection was closed",
-                           TRV_REASON_MAX);
+                           "has died or has exited before the end of the job: its connection was closed");
     else
         snprintf(bootstrap->connect_error, sizeof bootstrap->connect_error, "closed the connection");
     trv_connection_free(bootstrap, bootstrap->to_rank_0);
@@ -369,7 +352,7 @@ static void failure_propose(trv_bootstrap_t *bootstrap, double now_ns)
         bootstrap->failure_reported = bootstrap->failure_shared = true;
     }
     if (!reports || now_ns - bootstrap->failure_due_ns > DECISION_NS)
-        trv_bootstrap_fail_locked(bootstrap, bootstrap->reported_failure);
+        trv_bootstrap_fail_locked(bootstrap, "%s", bootstrap->reported_failure);
 }
 
 void trv_client_step(trv_bootstrap_t *bootstrap, double now_ns)

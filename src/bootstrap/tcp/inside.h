@@ -109,7 +109,10 @@ struct trv_bootstrap {
 };
 
 /* thread.c: the caller holds the lock. */
-void trv_bootstrap_fail_locked(trv_bootstrap_t *bootstrap, const char *sentence);
+void trv_bootstrap_fail_locked(trv_bootstrap_t *bootstrap, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* Fails with the sentence of a frame FAIL. */
+void trv_bootstrap_fail_frame(trv_bootstrap_t *bootstrap, const trv_frame_t *frame);
 void trv_bootstrap_log(trv_bootstrap_t *bootstrap, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Sets the options of a connection's socket. */
 void trv_connection_set_options(int fd);

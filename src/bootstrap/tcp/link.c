@@ -6,13 +6,12 @@
  */
 #include "bootstrap/tcp/link.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 
 #define MAGIC "TRVNET01"
-enum { MAGIC_BYTES = 8, HEAD_BYTES = 8, READ_BYTES = 4096 };
+enum { MAGIC_BYTES = 8, HEAD_BYTES = 8 };
 
 void trv_link_begin(trv_link_t *link, bool is_server, const uint8_t secret[TRV_SHA256_BYTES],
                     const uint8_t nonce[TRV_NONCE_BYTES])
@@ -27,7 +26,7 @@ void trv_link_begin(trv_link_t *link, bool is_server, const uint8_t secret[TRV_S
 
 void trv_link_clear(trv_link_t *link)
 {
-    free(link->in);
+    trv_writer_clear(&link->in);
     trv_writer_clear(&link->out);
     *link = (trv_link_t){.is_server = link->is_server};
 }
@@ -36,26 +35,14 @@ void trv_link_clear(trv_link_t *link)
 
 int trv_link_feed(trv_link_t *link, const void *data, size_t bytes)
 {
-    if (bytes == 0)
-        return TRV_OK;
+    trv_writer_t *in = &link->in;
     if (link->in_done > 0) {
-        memmove(link->in, link->in + link->in_done, link->in_used - link->in_done);
-        link->in_used -= link->in_done;
+        memmove(in->data, in->data + link->in_done, in->used - link->in_done);
+        in->used -= link->in_done;
         link->in_done = 0;
     }
-    if (bytes > link->in_capacity - link->in_used) {
-        size_t capacity = link->in_capacity ? link->in_capacity : READ_BYTES;
-        while (capacity - link->in_used < bytes)
-            capacity *= 2;
-        uint8_t *more = realloc(link->in, capacity);
-        if (!more)
-            return trv_fail_memory();
-        link->in = more;
-        link->in_capacity = capacity;
-    }
-    memcpy(link->in + link->in_used, data, bytes);
-    link->in_used += bytes;
-    return TRV_OK;
+    trv_write_bytes(in, data, bytes);
+    return in->failed ? trv_fail_memory() : TRV_OK;
 }
 
 /* Derives the key of the connection from both nonces. */
@@ -71,8 +58,8 @@ static void derive_key(trv_link_t *link, const uint8_t *nonce)
 
 static int greeting_decode(trv_link_t *link)
 {
-    const size_t magic = link->is_server ? 0 : MAGIC_BYTES, there = link->in_used - link->in_done;
-    const uint8_t *at = link->in ? link->in + link->in_done : NULL;
+    const size_t magic = link->is_server ? 0 : MAGIC_BYTES, there = link->in.used - link->in_done;
+    const uint8_t *at = link->in.data ? link->in.data + link->in_done : NULL;
     if (magic > 0 && there > 0 && memcmp(at, MAGIC, there < magic ? there : magic) != 0)
         return trv_fail(TRV_ERR_INVALID, "is not rank 0 of Trivance, or has another version");
     if (there < magic + TRV_NONCE_BYTES)
@@ -96,14 +83,6 @@ static void frame_sign(const trv_link_t *link, bool from_server, uint64_t number
     trv_hmac_end(&hmac, code);
 }
 
-static void content_digest(const void *content, size_t bytes, uint8_t digest[TRV_SHA256_BYTES])
-{
-    trv_sha256_t hash;
-    trv_sha256_begin(&hash);
-    trv_sha256_add(&hash, content, bytes);
-    trv_sha256_end(&hash, digest);
-}
-
 int trv_link_next(trv_link_t *link, trv_frame_t *frame)
 {
     uint8_t digest[TRV_SHA256_BYTES], code[TRV_SHA256_BYTES];
@@ -112,10 +91,10 @@ int trv_link_next(trv_link_t *link, trv_frame_t *frame)
         if (greeted <= 0)
             return greeted;
     }
-    const size_t there = link->in_used - link->in_done;
+    const size_t there = link->in.used - link->in_done;
     if (there < HEAD_BYTES)
         return 0;
-    const uint8_t *at = link->in + link->in_done;
+    const uint8_t *at = link->in.data + link->in_done;
     trv_reader_t head = trv_reader(at, HEAD_BYTES);
     *frame = (trv_frame_t){.type = trv_read_number(&head), .content = at + HEAD_BYTES};
     frame->bytes = trv_read_number(&head);
@@ -123,7 +102,7 @@ int trv_link_next(trv_link_t *link, trv_frame_t *frame)
         return trv_fail(TRV_ERR_INVALID, "sent data that are not a frame of the protocol");
     if (there < HEAD_BYTES + frame->bytes + TRV_SHA256_BYTES)
         return 0;
-    content_digest(frame->content, frame->bytes, digest);
+    trv_sha256(frame->content, frame->bytes, digest);
     frame_sign(link, !link->is_server, link->received, at, digest, code);
     const bool right = trv_hmac_equal(code, frame->content + frame->bytes);
     const bool refusal = !link->is_server && link->received == 0 && frame->type == TRV_FRAME_REFUSED;
@@ -148,7 +127,7 @@ int trv_link_send(trv_link_t *link, trv_frame_type_t type, const void *content, 
 {
     uint8_t head[HEAD_BYTES] = {0}, digest[TRV_SHA256_BYTES], code[TRV_SHA256_BYTES];
     frame_write_head(&link->out, type, bytes, head);
-    content_digest(content, bytes, digest);
+    trv_sha256(content, bytes, digest);
     frame_sign(link, link->is_server, link->sent++, head, digest, code);
     trv_write_bytes(&link->out, content, bytes);
     trv_write_bytes(&link->out, code, sizeof code);

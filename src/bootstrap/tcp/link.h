@@ -47,10 +47,8 @@ typedef struct trv_link {
     uint8_t secret[TRV_SHA256_BYTES], key[TRV_SHA256_BYTES], nonce[2][TRV_NONCE_BYTES];
     uint64_t sent, received; /* number of frames; received: authenticated ones */
     size_t frame_bytes_max;  /* maximum length of the content of the next frame received */
-    uint8_t *in;
-    size_t in_used, in_done, in_capacity;
-    trv_writer_t out;
-    size_t out_done;
+    trv_writer_t in, out;
+    size_t in_done, out_done; /* bytes that were decoded, and written */
     /* Content that trv_link_share sends without a copy; it is sent before byte shared_at of `out`. */
     const uint8_t *shared;
     size_t shared_at, shared_bytes, shared_done;

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +14,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/number.h"
 #include "bootstrap/tcp/files.h"
 #include "bootstrap/tcp/inside.h"
 
@@ -188,17 +186,6 @@ void trv_server_accept(trv_bootstrap_t *bootstrap)
 
 /* ---- Frames ------------------------------------------------------------------------------------------------------ */
 
-static void server_fail(trv_bootstrap_t *bootstrap, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void server_fail(trv_bootstrap_t *bootstrap, const char *format, ...)
-{
-    char sentence[TRV_REASON_MAX];
-    va_list arguments;
-    va_start(arguments, format);
-    trv_vsnprintf(sentence, sizeof sentence, format, arguments);
-    va_end(arguments);
-    trv_bootstrap_fail_locked(bootstrap, sentence);
-}
-
 /* If rank 0 listens on all addresses, its own address is one by which a rank has connected, preferably from another
  * host: a connection on this host may use an address that other hosts cannot reach. */
 static void local_address_update(trv_bootstrap_t *bootstrap, const trv_connection_t *connection)
@@ -224,15 +211,16 @@ static void hello_handle(trv_bootstrap_t *bootstrap, trv_connection_t *connectio
     if (!reader.bad && relay > 0 && relay < ranks)
         snprintf(connection->from, sizeof connection->from, "%s (relayed by rank %u)", local, relay);
     if (!trv_reader_ends(&reader) || strcmp(version, TRV_VERSION) != 0) {
-        server_fail(bootstrap, "rank %u at %s has version %s of Trivance, and rank 0 has version %s", rank,
-                    connection->from, version, TRV_VERSION);
+        trv_bootstrap_fail_locked(bootstrap, "rank %u at %s has version %s of Trivance, and rank 0 has version %s",
+                                  rank, connection->from, version, TRV_VERSION);
     } else if (ranks != (uint32_t)bootstrap->options.ranks) {
-        server_fail(bootstrap, "rank %u at %s expects %u ranks (WORLD_SIZE), and rank 0 expects %d", rank,
-                    connection->from, ranks, bootstrap->options.ranks);
+        trv_bootstrap_fail_locked(bootstrap, "rank %u at %s expects %u ranks (WORLD_SIZE), and rank 0 expects %d", rank,
+                                  connection->from, ranks, bootstrap->options.ranks);
     } else if (rank == 0 || rank >= ranks || bootstrap->connection[rank]) {
-        server_fail(bootstrap, "two processes have rank %u (RANK); the second one is at %s", rank, connection->from);
+        trv_bootstrap_fail_locked(bootstrap, "two processes have rank %u (RANK); the second one is at %s", rank,
+                                  connection->from);
     } else if (bytes > 0 && !trv_payload_set(&bootstrap->greeting[rank], greeting, bytes)) {
-        server_fail(bootstrap, "rank 0 is out of memory for the greeting of rank %u", rank);
+        trv_bootstrap_fail_locked(bootstrap, "rank 0 is out of memory for the greeting of rank %u", rank);
     } else {
         unauthenticated_drop(bootstrap, connection, true);
         local_address_update(bootstrap, connection);
@@ -242,18 +230,12 @@ static void hello_handle(trv_bootstrap_t *bootstrap, trv_connection_t *connectio
         bootstrap->relay_rank[rank] = relay < ranks ? (int)relay : 0;
         bootstrap->connected++;
         if (trv_link_send(&connection->link, TRV_FRAME_ACCEPTED, NULL, 0) < 0)
-            server_fail(bootstrap, "rank 0 is out of memory");
+            trv_bootstrap_fail_locked(bootstrap, "rank 0 is out of memory");
         trv_connection_write(bootstrap, connection);
         return;
     }
     trv_link_send(&connection->link, TRV_FRAME_FAIL, bootstrap->reason, strlen(bootstrap->reason));
     trv_connection_write(bootstrap, connection);
-}
-
-static void failure_handle(trv_bootstrap_t *bootstrap, const trv_frame_t *frame)
-{
-    server_fail(bootstrap, "%.*s", (int)(frame->bytes < TRV_REASON_MAX ? frame->bytes : TRV_REASON_MAX),
-                (const char *)frame->content);
 }
 
 void trv_server_frame(trv_bootstrap_t *bootstrap, trv_connection_t *connection, const trv_frame_t *frame)
@@ -267,14 +249,14 @@ void trv_server_frame(trv_bootstrap_t *bootstrap, trv_connection_t *connection, 
                             frame->bytes))
             bootstrap->recorded++;
         else
-            server_fail(bootstrap, "rank 0 is out of memory for the record of rank %d", connection->rank);
+            trv_bootstrap_fail_locked(bootstrap, "rank 0 is out of memory for the record of rank %d", connection->rank);
     } else if (authenticated && frame->type == TRV_FRAME_FAIL) {
-        failure_handle(bootstrap, frame);
+        trv_bootstrap_fail_frame(bootstrap, frame);
     } else if (authenticated && frame->type == TRV_FRAME_BYE && !connection->leaving) {
         connection->leaving = true;
         bootstrap->leaving_ranks++;
     } else {
-        server_fail(bootstrap, "rank %d sent an unexpected frame", connection->rank);
+        trv_bootstrap_fail_locked(bootstrap, "rank %d sent an unexpected frame", connection->rank);
     }
 }
 
@@ -336,7 +318,7 @@ void trv_server_closed(trv_bootstrap_t *bootstrap, trv_connection_t *connection,
     if (!wrong && !bootstrap->all_left && bootstrap->relay_rank[rank] > 0)
         relayed_lost(bootstrap, rank, sentence);
     else if (wrong || !bootstrap->all_left)
-        server_fail(bootstrap, "%s", sentence);
+        trv_bootstrap_fail_locked(bootstrap, "%s", sentence);
     bootstrap->connection[rank] = NULL;
     trv_connection_free(bootstrap, connection);
 }
@@ -371,7 +353,6 @@ static void welcome_send(trv_bootstrap_t *bootstrap)
 static void table_send(trv_bootstrap_t *bootstrap)
 {
     uint8_t digest[TRV_SHA256_BYTES];
-    trv_sha256_t hash;
     bootstrap->table.used = 0; /* all ranks have read the previous table, since they have sent a new record */
     for (int r = 0; r < bootstrap->options.ranks; r++)
         trv_write_block(&bootstrap->table, trv_bootstrap_payload(bootstrap, r)->data,
@@ -383,9 +364,7 @@ static void table_send(trv_bootstrap_t *bootstrap)
         trv_bootstrap_fail_locked(bootstrap, "rank 0 is out of memory for the records of all ranks");
         return;
     }
-    trv_sha256_begin(&hash);
-    trv_sha256_add(&hash, bootstrap->table.data, bootstrap->table.used);
-    trv_sha256_end(&hash, digest);
+    trv_sha256(bootstrap->table.data, bootstrap->table.used, digest);
     for (int r = 1; r < bootstrap->options.ranks; r++) {
         trv_connection_t *connection = bootstrap->connection[r];
         if (!connection)
@@ -418,7 +397,7 @@ void trv_server_step(trv_bootstrap_t *bootstrap, double now_ns)
         listener_watch(bootstrap, true);
     }
     if (trv_bootstrap_failure_is_due(bootstrap, now_ns))
-        trv_bootstrap_fail_locked(bootstrap, bootstrap->reported_failure);
+        trv_bootstrap_fail_locked(bootstrap, "%s", bootstrap->reported_failure);
     if (atomic_load(&bootstrap->failed)) {
         if (!bootstrap->failure_shared)
             frame_broadcast(bootstrap, TRV_FRAME_FAIL, bootstrap->reason, strlen(bootstrap->reason));

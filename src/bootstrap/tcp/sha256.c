@@ -86,16 +86,21 @@ void trv_sha256_end(trv_sha256_t *hash, uint8_t digest[TRV_SHA256_BYTES])
         digest[i] = (uint8_t)(hash->state[i / 4] >> (24 - 8 * (i % 4)));
 }
 
+void trv_sha256(const void *data, size_t bytes, uint8_t digest[TRV_SHA256_BYTES])
+{
+    trv_sha256_t hash;
+    trv_sha256_begin(&hash);
+    trv_sha256_add(&hash, data, bytes);
+    trv_sha256_end(&hash, digest);
+}
+
 void trv_hmac_begin(trv_hmac_t *hmac, const void *key, size_t key_bytes)
 {
     uint8_t block[TRV_SHA256_BLOCK] = {0};
-    if (key_bytes > sizeof block) {
-        trv_sha256_begin(&hmac->inner);
-        trv_sha256_add(&hmac->inner, key, key_bytes);
-        trv_sha256_end(&hmac->inner, block);
-    } else if (key_bytes > 0) {
+    if (key_bytes > sizeof block)
+        trv_sha256(key, key_bytes, block);
+    else if (key_bytes > 0)
         memcpy(block, key, key_bytes);
-    }
     for (size_t i = 0; i < sizeof block; i++)
         block[i] ^= 0x36;
     trv_sha256_begin(&hmac->inner);

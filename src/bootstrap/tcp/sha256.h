@@ -20,6 +20,8 @@ typedef struct trv_sha256 {
 void trv_sha256_begin(trv_sha256_t *hash);
 void trv_sha256_add(trv_sha256_t *hash, const void *data, size_t bytes);
 void trv_sha256_end(trv_sha256_t *hash, uint8_t digest[TRV_SHA256_BYTES]);
+/* The three steps for one block of data. */
+void trv_sha256(const void *data, size_t bytes, uint8_t digest[TRV_SHA256_BYTES]);
 
 /* Call begin, add any number of times, and end. Keys may have any length. */
 typedef struct trv_hmac {

@@ -45,15 +45,24 @@ void trv_bootstrap_log(trv_bootstrap_t *bootstrap, const char *format, ...)
         bootstrap->options.log(bootstrap->options.context, sentence);
 }
 
-void trv_bootstrap_fail_locked(trv_bootstrap_t *bootstrap, const char *sentence)
+void trv_bootstrap_fail_locked(trv_bootstrap_t *bootstrap, const char *format, ...)
 {
+    va_list arguments;
     if (atomic_load(&bootstrap->failed))
         return;
-    snprintf(bootstrap->reason, sizeof bootstrap->reason, "%s", sentence);
+    va_start(arguments, format);
+    trv_vsnprintf(bootstrap->reason, sizeof bootstrap->reason, format, arguments);
+    va_end(arguments);
     atomic_store(&bootstrap->failed, true);
     pthread_cond_broadcast(&bootstrap->changed);
     if (bootstrap->options.failed)
         bootstrap->options.failed(bootstrap->options.context);
+}
+
+void trv_bootstrap_fail_frame(trv_bootstrap_t *bootstrap, const trv_frame_t *frame)
+{
+    trv_bootstrap_fail_locked(bootstrap, "%.*s", (int)(frame->bytes < TRV_REASON_MAX ? frame->bytes : TRV_REASON_MAX),
+                              (const char *)frame->content);
 }
 
 bool trv_payload_set(trv_payload_t *payload, const void *data, size_t bytes)
@@ -307,17 +316,17 @@ static struct timespec timespec_of(double ns)
 
 static int timeout_fail(trv_bootstrap_t *bootstrap, const char *what)
 {
-    char missing[640] = "", without_link[TRV_WITHOUT_LINK_MAX], sentence[TRV_REASON_MAX];
+    char missing[640] = "", without_link[TRV_WITHOUT_LINK_MAX];
     if (bootstrap->options.rank == 0)
         trv_server_missing(bootstrap, missing, sizeof missing);
     else if (!bootstrap->joined)
         snprintf(missing, sizeof missing, ": rank 0 at %.200s, port %d, %s", bootstrap->address, bootstrap->port,
                  *bootstrap->connect_error ? bootstrap->connect_error
                                            : "does not answer, or not all ranks are connected");
-    trv_snprintf(sentence, sizeof sentence, "rank %d timed out after %.3g s while it waited %s%.*s%s",
-                 bootstrap->options.rank, bootstrap->options.timeout_ns / 1e9, what,
-                 (int)(sizeof missing - sizeof without_link), missing, trv_host_without_link(without_link));
-    trv_bootstrap_fail_locked(bootstrap, sentence);
+    trv_bootstrap_fail_locked(bootstrap, "rank %d timed out after %.3g s while it waited %s%.*s%s",
+                              bootstrap->options.rank, bootstrap->options.timeout_ns / 1e9, what,
+                              (int)(sizeof missing - sizeof without_link), missing,
+                              trv_host_without_link(without_link));
     wake(bootstrap);
     return trv_bootstrap_state(bootstrap);
 }
@@ -435,7 +444,7 @@ void trv_bootstrap_fail(trv_bootstrap_t *bootstrap, const char *sentence)
     wake(bootstrap);
     while (bootstrap->threaded && !atomic_load(&bootstrap->failed) && trv_now_ns() < end_ns)
         pthread_cond_timedwait(&bootstrap->changed, &bootstrap->lock, &end);
-    trv_bootstrap_fail_locked(bootstrap, bootstrap->reported_failure);
+    trv_bootstrap_fail_locked(bootstrap, "%s", bootstrap->reported_failure);
     pthread_mutex_unlock(&bootstrap->lock);
     wake(bootstrap);
 }
