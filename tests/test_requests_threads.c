@@ -59,7 +59,7 @@ static int step_end(trv_request_t *base, int code)
     return code;
 }
 
-static void step_describe(const trv_request_t *base, char *text, size_t size)
+static void step_describe(const void *base, char *text, size_t size)
 {
     snprintf(text, size, "request %c", ((const step_request_t *)(const void *)base)->name);
 }

@@ -11,7 +11,7 @@
  *
  * Return values: 0 or a negative TRV_ERR_*, with the reason as a sentence in trv_last_error() of the calling thread.
  * If a call that starts an operation returns TRV_ERR_ARGUMENT, TRV_ERR_UNSUPPORTED, TRV_ERR_STATE or TRV_ERR_MEMORY,
- * nothing was sent, and the next call may succeed. TRV_ERR_TRANSPORT and TRV_ERR_INVALID: the net is *broken*. A net
+ * nothing was sent, and the next call may succeed. TRV_ERR_TRANSPORT: the net is *broken*. A net
  * breaks on all its ranks together, and permanently: when a rank dies, aborts, receives another message than it
  * expects, or waits longer than the timeout. Then every call, including those that wait, returns the same sentence on
  * every rank, the caller owns its buffers again, and only trv_net_finalize is allowed (after which a new net may be

@@ -27,9 +27,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/reason.h"
 #include "collective/timeout.h"
-
-enum { TRV_REQUEST_REASON_MAX = 768 };
 
 typedef struct trv_request trv_request_t;
 
@@ -40,8 +39,8 @@ typedef struct trv_request_kind {
     /* Called once, when the operation has ended with TRV_OK or a negative code, before the request becomes inactive.
      * Returns the code of the request. */
     int (*end)(trv_request_t *request, int code);
-    /* Describes as text what the request waits for. */
-    void (*describe)(const trv_request_t *request, char *text, size_t size);
+    /* Describes as text what the request, a trv_request_t, waits for. */
+    void (*describe)(const void *request, char *text, size_t size);
     bool only_awaited; /* the timeout applies only to requests that a thread has waited for or tested */
 } trv_request_kind_t;
 
@@ -83,7 +82,7 @@ struct trv_request {
     bool active, awaited;
     int result; /* of `advance`, once that is not 0 */
     int code;
-    char reason[TRV_REQUEST_REASON_MAX]; /* message of a failure */
+    char reason[TRV_REASON_MAX]; /* message of a failure */
     trv_watch_t watch;
     trv_request_t *next, **link; /* protected by the lock of the list */
     int64_t checked_ms;          /* of the latest examination of its timeout by the thread that waits for it */

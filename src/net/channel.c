@@ -89,7 +89,7 @@ static int channel_cancel(void *context, int base, int slot)
 {
     trv_channel_t *channel = context;
     (void)base;
-    trv_net_break(channel->comm->net, TRV_ERR_TRANSPORT); /* the last error is the reason */
+    trv_net_break(channel->comm->net); /* the last error is the reason */
     trv_fabric_cancel(channel->comm->net->fabric, &channel->op[slot]);
     return TRV_OK;
 }

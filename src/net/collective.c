@@ -31,36 +31,24 @@ uint64_t trv_net_vector_bytes(const trv_net_comm_t *comm, trv_collective_t colle
 
 enum { ENTRIES_MAX = 256 }; /* in the cache of a communicator */
 
-/* Arguments of a call. */
-typedef struct call {
-    trv_collective_t collective;
-    int root; /* 0 if the collective has none */
-    const void *input;
-    void *output;
-    size_t count;
-    trv_elements_t elements;
-    bool unequal; /* blocks differ in size: counts, displacements (or NULL) instead of `count` */
-    const size_t *counts, *displacements;
-} call_t;
-
 /* Finds or creates the state of a signature, and makes it the most recently used. *created is true if it was
  * created. */
-static int entry_find(trv_net_comm_t *comm, const call_t *call, uint64_t bytes, trv_net_entry_t **found, bool *created)
+static int entry_find(trv_net_comm_t *comm, const trv_net_call_t *call, uint64_t bytes, trv_net_entry_t **found,
+                      bool *created)
 {
     const bool reduces = trv_collective_shape(call->collective)->reduces;
     *created = false;
     for (trv_cache_entry_t **at = &comm->entries.first; *at; at = &(*at)->next) {
         trv_net_entry_t *entry = (trv_net_entry_t *)(void *)(*at)->object;
         if (entry->base.collective != call->collective || (entry->base.root != call->root && !entry->base.any_root) ||
-            entry->unequal != call->unequal || entry->bytes != bytes || entry->elements.type != call->elements.type ||
-            (reduces && entry->elements.op != call->elements.op))
+            entry->unequal != call->unequal || entry->is_barrier != call->is_barrier || entry->bytes != bytes ||
+            entry->elements.type != call->elements.type || (reduces && entry->elements.op != call->elements.op))
             continue;
         trv_cache_use(&comm->entries, at);
         *found = entry;
         return TRV_OK;
     }
-    int rc = trv_net_entry_create(found, comm, call->collective, call->root, call->unequal, &call->elements, bytes,
-                                  comm->algorithm);
+    int rc = trv_net_entry_create(found, comm, call, bytes, comm->algorithm);
     if (rc < 0)
         return rc;
     trv_cache_add(&comm->entries, &(*found)->base.cached, ENTRIES_MAX);
@@ -75,7 +63,8 @@ typedef struct call_size {
 } call_size_t;
 
 /* Takes an instance of the signature; starts the decision if the signature is new. */
-static int instance_take(trv_net_comm_t *comm, const call_t *call, const call_size_t *size, trv_instance_t **taken)
+static int instance_take(trv_net_comm_t *comm, const trv_net_call_t *call, const call_size_t *size,
+                         trv_instance_t **taken)
 {
     trv_net_entry_t *entry;
     bool created;
@@ -96,7 +85,7 @@ static int instance_take(trv_net_comm_t *comm, const call_t *call, const call_si
 }
 
 /* Checks counts and buffers, and computes the size. */
-static int call_check_size(const trv_net_comm_t *comm, const call_t *call, call_size_t *size)
+static int call_check_size(const trv_net_comm_t *comm, const trv_net_call_t *call, call_size_t *size)
 {
     const trv_block_sizes_t blocks = {.collective = call->collective,
                                       .rank = comm->rank,
@@ -115,14 +104,10 @@ static int call_check_size(const trv_net_comm_t *comm, const call_t *call, call_
     return rc < 0 ? rc : trv_blocks_check_buffers(&blocks, size->totals.extent, call->input, call->output);
 }
 
-static int collective_start(trv_net_comm_t *comm, const call_t *call, trv_instance_t **started)
+static int scheduled_start(trv_net_comm_t *comm, const trv_net_call_t *call, trv_instance_t **started)
 {
     call_size_t size = {.bytes = 0};
-    int rc = trv_comm_check(comm);
-    if (rc == TRV_OK)
-        rc = trv_collective_check(call->collective, call->root, comm->size);
-    if (rc == TRV_OK)
-        rc = trv_elements_check(call->collective, &call->elements);
+    int rc = trv_elements_check(call->collective, &call->elements);
     if (rc == TRV_OK)
         rc = call_check_size(comm, call, &size);
     if (rc < 0)
@@ -136,19 +121,29 @@ static int collective_start(trv_net_comm_t *comm, const call_t *call, trv_instan
         trv_net_request_hold(&(*started)->request, number);
     pthread_mutex_unlock(&comm->lock);
     if (rc < 0)
-        return trv_net_break(comm->net, rc); /* the other ranks may already wait for this one */
+        return trv_net_break(comm->net); /* the other ranks may already wait for this one */
     trv_instance_begin(*started, trv_collective_tag(false, number), call->input, call->output, call->count);
     return TRV_OK;
 }
 
-static int collective_run(trv_net_comm_t *comm, const call_t call)
+static int collective_start(trv_net_comm_t *comm, const trv_net_call_t *call, trv_instance_t **started)
+{
+    int rc = trv_comm_check(comm);
+    if (rc == TRV_OK)
+        rc = trv_collective_check(call->collective, call->root, comm->size);
+    if (rc < 0)
+        return rc;
+    return call->is_direct ? trv_net_exchange_start(comm, call, started) : scheduled_start(comm, call, started);
+}
+
+static int collective_run(trv_net_comm_t *comm, const trv_net_call_t call)
 {
     trv_instance_t *instance;
     int rc = collective_start(comm, &call, &instance);
     return rc < 0 ? rc : trv_net_request_run(&instance->request);
 }
 
-static int collective_run_later(trv_net_comm_t *comm, const call_t call, trv_net_request_t *request)
+static int collective_run_later(trv_net_comm_t *comm, const trv_net_call_t call, trv_net_request_t *request)
 {
     trv_instance_t *instance;
     int rc = trv_net_request_reset(request);
@@ -161,16 +156,16 @@ static int collective_run_later(trv_net_comm_t *comm, const call_t call, trv_net
 
 /* ---- Public functions -------------------------------------------------------------------------------------------- */
 
-static call_t reduction(trv_collective_t collective, int root, const void *input, void *output, size_t count,
-                        trv_type_t type, trv_op_t op)
+static trv_net_call_t reduction(trv_collective_t collective, int root, const void *input, void *output, size_t count,
+                                trv_type_t type, trv_op_t op)
 {
-    return (call_t){collective, root, input, output, count, .elements = {.type = type, .op = op}};
+    return (trv_net_call_t){collective, root, input, output, count, .elements = {.type = type, .op = op}};
 }
 
-static call_t movement(trv_collective_t collective, int root, const void *input, void *output, size_t count,
-                       trv_type_t type)
+static trv_net_call_t movement(trv_collective_t collective, int root, const void *input, void *output, size_t count,
+                               trv_type_t type)
 {
-    return (call_t){collective, root, input, output, count, .elements = {.type = type}};
+    return (trv_net_call_t){collective, root, input, output, count, .elements = {.type = type}};
 }
 
 int trv_net_allreduce(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type, trv_op_t op)
@@ -207,10 +202,16 @@ int trv_net_allgather_start(trv_net_comm_t *comm, const void *input, void *outpu
     return collective_run_later(comm, movement(TRV_ALLGATHER, 0, input, output, count, type), request);
 }
 
-static call_t allgatherv_call(const void *input, void *output, const size_t *counts, const size_t *displacements,
-                              trv_type_t type)
+static trv_net_call_t allgatherv_call(const void *input, void *output, const size_t *counts,
+                                      const size_t *displacements, trv_type_t type)
 {
-    return (call_t){TRV_ALLGATHER, 0, input, output, 0, {.type = type}, true, counts, displacements};
+    return (trv_net_call_t){.collective = TRV_ALLGATHER,
+                            .input = input,
+                            .output = output,
+                            .elements = {.type = type},
+                            .unequal = true,
+                            .counts = counts,
+                            .displacements = displacements};
 }
 
 int trv_net_allgatherv(trv_net_comm_t *comm, const void *input, void *output, const size_t *counts,
@@ -225,10 +226,13 @@ int trv_net_allgatherv_start(trv_net_comm_t *comm, const void *input, void *outp
     return collective_run_later(comm, allgatherv_call(input, output, counts, displacements, type), request);
 }
 
-static call_t reduce_scatterv_call(const void *input, void *output, const size_t *counts, const size_t *displacements,
-                                   trv_type_t type, trv_op_t op)
+static trv_net_call_t reduce_scatterv_call(const void *input, void *output, const size_t *counts,
+                                           const size_t *displacements, trv_type_t type, trv_op_t op)
 {
-    return (call_t){TRV_REDUCE_SCATTER, 0, input, output, 0, {.type = type, .op = op}, true, counts, displacements};
+    trv_net_call_t call = allgatherv_call(input, output, counts, displacements, type);
+    call.collective = TRV_REDUCE_SCATTER;
+    call.elements.op = op;
+    return call;
 }
 
 int trv_net_reduce_scatterv(trv_net_comm_t *comm, const void *input, void *output, const size_t *counts,
@@ -299,10 +303,12 @@ int trv_net_broadcast_start(trv_net_comm_t *comm, void *buffer, size_t bytes, in
 }
 
 /* A barrier is an AllReduce whose result is ignored. */
-static call_t barrier_call(void)
+static trv_net_call_t barrier_call(void)
 {
     static _Thread_local uint8_t byte;
-    return reduction(TRV_ALLREDUCE, 0, &byte, &byte, 1, TRV_UINT8, TRV_BOR);
+    trv_net_call_t call = reduction(TRV_ALLREDUCE, 0, &byte, &byte, 1, TRV_UINT8, TRV_BOR);
+    call.is_barrier = true;
+    return call;
 }
 
 int trv_net_barrier(trv_net_comm_t *comm) { return collective_run(comm, barrier_call()); }
@@ -310,4 +316,91 @@ int trv_net_barrier(trv_net_comm_t *comm) { return collective_run(comm, barrier_
 int trv_net_barrier_start(trv_net_comm_t *comm, trv_net_request_t *request)
 {
     return collective_run_later(comm, barrier_call(), request);
+}
+
+/* ---- Public functions of direct exchanges ------------------------------------------------------------------------ */
+
+static trv_net_call_t alltoallv_call(const void *input, const size_t *send_counts, const size_t *send_displacements,
+                                     void *output, const size_t *receive_counts, const size_t *receive_displacements,
+                                     trv_type_t type)
+{
+    return (trv_net_call_t){.is_direct = true,
+                            .collective = TRV_ALLTOALL,
+                            .elements = {.type = type},
+                            .input = input,
+                            .output = output,
+                            .send = {send_counts, send_displacements},
+                            .receive = {receive_counts, receive_displacements}};
+}
+
+int trv_net_alltoallv(trv_net_comm_t *comm, const void *input, const size_t *send_counts,
+                      const size_t *send_displacements, void *output, const size_t *receive_counts,
+                      const size_t *receive_displacements, trv_type_t type)
+{
+    return collective_run(comm, alltoallv_call(input, send_counts, send_displacements, output, receive_counts,
+                                               receive_displacements, type));
+}
+
+int trv_net_alltoallv_start(trv_net_comm_t *comm, const void *input, const size_t *send_counts,
+                            const size_t *send_displacements, void *output, const size_t *receive_counts,
+                            const size_t *receive_displacements, trv_type_t type, trv_net_request_t *request)
+{
+    return collective_run_later(comm,
+                                alltoallv_call(input, send_counts, send_displacements, output, receive_counts,
+                                               receive_displacements, type),
+                                request);
+}
+
+static trv_net_call_t gatherv_call(const trv_net_comm_t *comm, const void *input, size_t count, void *output,
+                                   const size_t *counts, const size_t *displacements, trv_type_t type, int root)
+{
+    const bool is_root = comm && comm->rank == root;
+    return (trv_net_call_t){.is_direct = true,
+                            .collective = TRV_GATHER,
+                            .root = root,
+                            .elements = {.type = type},
+                            .input = input,
+                            .output = is_root ? output : NULL,
+                            .receive = {is_root ? counts : NULL, displacements},
+                            .count = count};
+}
+
+int trv_net_gatherv(trv_net_comm_t *comm, const void *input, size_t count, void *output, const size_t *counts,
+                    const size_t *displacements, trv_type_t type, int root)
+{
+    return collective_run(comm, gatherv_call(comm, input, count, output, counts, displacements, type, root));
+}
+
+int trv_net_gatherv_start(trv_net_comm_t *comm, const void *input, size_t count, void *output, const size_t *counts,
+                          const size_t *displacements, trv_type_t type, int root, trv_net_request_t *request)
+{
+    return collective_run_later(comm, gatherv_call(comm, input, count, output, counts, displacements, type, root),
+                                request);
+}
+
+static trv_net_call_t scatterv_call(const trv_net_comm_t *comm, const void *input, const size_t *counts,
+                                    const size_t *displacements, void *output, size_t count, trv_type_t type, int root)
+{
+    const bool is_root = comm && comm->rank == root;
+    return (trv_net_call_t){.is_direct = true,
+                            .collective = TRV_SCATTER,
+                            .root = root,
+                            .elements = {.type = type},
+                            .input = is_root ? input : NULL,
+                            .output = output,
+                            .send = {is_root ? counts : NULL, displacements},
+                            .count = count};
+}
+
+int trv_net_scatterv(trv_net_comm_t *comm, const void *input, const size_t *counts, const size_t *displacements,
+                     void *output, size_t count, trv_type_t type, int root)
+{
+    return collective_run(comm, scatterv_call(comm, input, counts, displacements, output, count, type, root));
+}
+
+int trv_net_scatterv_start(trv_net_comm_t *comm, const void *input, const size_t *counts, const size_t *displacements,
+                           void *output, size_t count, trv_type_t type, int root, trv_net_request_t *request)
+{
+    return collective_run_later(comm, scatterv_call(comm, input, counts, displacements, output, count, type, root),
+                                request);
 }

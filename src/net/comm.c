@@ -151,7 +151,7 @@ int trv_net_split(trv_net_comm_t *comm, int color, int key, trv_net_comm_t **cre
     const payload_t mine = {color, key, context_id < COMMS_MAX ? (int32_t)context_id : -1, comm->rank};
     payload_t *all = malloc((size_t)comm->size * sizeof *all);
     if (!all)
-        return trv_net_break(comm->net, trv_fail_memory());
+        return trv_fail_memory(), trv_net_break(comm->net);
     rc = trv_net_allgather(comm, &mine, all, sizeof mine / sizeof mine.color, TRV_INT32);
     for (int r = 0; rc == TRV_OK && r < comm->size; r++)
         if (all[r].context_id < 0)
@@ -159,7 +159,7 @@ int trv_net_split(trv_net_comm_t *comm, int color, int key, trv_net_comm_t **cre
                           COMMS_MAX);
     if (rc == TRV_OK && color >= 0) {
         rc = comm_create_part(comm, all, &mine, created);
-        rc = rc < 0 ? trv_net_break(comm->net, rc) : rc;
+        rc = rc < 0 ? trv_net_break(comm->net) : rc;
     }
     free(all);
     return rc;

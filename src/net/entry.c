@@ -27,18 +27,19 @@ static trv_instance_t *instance_of(const trv_request_t *request)
 
 static void entry_destroy(trv_cached_t *cached);
 
-int trv_net_entry_create(trv_net_entry_t **created, trv_net_comm_t *comm, trv_collective_t collective, int root,
-                         bool unequal, const trv_elements_t *elements, uint64_t bytes, const char *requested)
+int trv_net_entry_create(trv_net_entry_t **created, trv_net_comm_t *comm, const trv_net_call_t *call, uint64_t bytes,
+                         const char *requested)
 {
     trv_net_entry_t *entry = calloc(1, sizeof *entry);
     if (!entry)
         return trv_fail_memory();
     entry->network = trv_comm_network(comm);
-    trv_prepared_init(&entry->base, collective, root, INT_MAX, entry_destroy);
-    entry->base.any_root = trv_any_root(&entry->network, collective);
+    trv_prepared_init(&entry->base, call->collective, call->root, INT_MAX, entry_destroy);
+    entry->base.any_root = trv_any_root(&entry->network, call->collective);
     entry->comm = comm;
-    entry->unequal = unequal;
-    entry->elements = *elements;
+    entry->unequal = call->unequal;
+    entry->is_barrier = call->is_barrier;
+    entry->elements = call->elements;
     entry->bytes = bytes;
     snprintf(entry->requested, sizeof entry->requested, "%s", requested);
     pthread_mutex_init(&entry->lock, NULL);
@@ -49,9 +50,12 @@ int trv_net_entry_create(trv_net_entry_t **created, trv_net_comm_t *comm, trv_co
 static trv_prepared_t *entry_create_at_root(void *context, trv_prepared_t *prepared, int root)
 {
     const trv_net_entry_t *origin = context;
+    const trv_net_call_t call = {.collective = prepared->collective,
+                                 .root = root,
+                                 .elements = origin->elements,
+                                 .unequal = origin->unequal};
     trv_net_entry_t *entry;
-    if (trv_net_entry_create(&entry, origin->comm, prepared->collective, root, origin->unequal, &origin->elements,
-                             origin->bytes, origin->requested) < 0)
+    if (trv_net_entry_create(&entry, origin->comm, &call, origin->bytes, origin->requested) < 0)
         return NULL;
     entry->count = origin->count;
     trv_prepared_set_origin(&entry->base, prepared);
@@ -66,13 +70,18 @@ trv_net_entry_t *trv_net_entry_at_root(trv_net_entry_t *entry, int root)
                                                            entry_create_at_root, entry);
 }
 
+static const char *entry_title(const trv_net_entry_t *entry)
+{
+    return entry->is_barrier ? "Barrier" : trv_collective_shape(entry->base.collective)->title;
+}
+
 /* Describes the arguments that must be equal on all ranks, such as "Reduce of float with sum and root 3". Different
  * arguments have different texts, except that user-defined elements and reductions are not described. */
 static void call_describe(const trv_net_entry_t *entry, char text[CALL_TEXT_MAX])
 {
     const trv_collective_shape_t *shape = trv_collective_shape(entry->base.collective);
-    const bool named = !entry->elements.reduce, reduces = named && shape->reduces;
-    const int length = snprintf(text, CALL_TEXT_MAX, "%s%s%s%s%s%s", shape->title,
+    const bool named = !entry->elements.reduce && !entry->is_barrier, reduces = named && shape->reduces;
+    const int length = snprintf(text, CALL_TEXT_MAX, "%s%s%s%s%s%s", entry_title(entry),
                                 entry->unequal ? " (a size per rank)" : "", named ? " of " : "",
                                 named ? trv_type_name(entry->elements.type) : "", reduces ? " with " : "",
                                 reduces ? trv_op_name(entry->elements.op) : "");
@@ -88,7 +97,7 @@ typedef struct trv_net_deciding {
         trv_decision_t decision;
         char call[CALL_TEXT_MAX]; /* of rank 0; the other ranks compare theirs */
     } broadcast;
-    int failure; /* of this rank, which has broken the net */
+    bool failed; /* this rank has broken the net */
 } deciding_t;
 
 /* Compares the call of this rank with that of rank 0. Calls with different arguments may send messages of equal
@@ -147,7 +156,9 @@ static bool entry_prepare(void *context, int64_t word[TRV_VOTE_WORDS])
     int rc = call_compare(entry);
     if (rc == TRV_OK)
         rc = entry_compile(entry);
-    entry->deciding->failure = rc < 0 ? trv_net_break(entry->comm->net, rc) : TRV_OK;
+    entry->deciding->failed = rc < 0;
+    if (rc < 0)
+        trv_net_break(entry->comm->net);
     return rc == TRV_OK;
 }
 
@@ -157,7 +168,7 @@ static uint64_t signature_hash(const trv_net_entry_t *entry)
     const trv_elements_t *elements = &entry->elements;
     const bool reduces = trv_collective_shape(entry->base.collective)->reduces && !elements->reduce;
     const uint64_t property[] = {elements->reduce ? UINT64_MAX : (uint64_t)elements->type,
-                                 reduces ? (uint64_t)elements->op : UINT64_MAX, entry->unequal,
+                                 reduces ? (uint64_t)elements->op : UINT64_MAX, entry->unequal, entry->is_barrier,
                                  trv_elements_size(elements)};
     return trv_hash(TRV_HASH_SEED, property, sizeof property);
 }
@@ -199,7 +210,7 @@ static int entry_end_agreement(trv_net_entry_t *entry)
     const trv_decision_t *decision = &entry->deciding->broadcast.decision;
     const trv_vote_result_t result = trv_agreement_result(&entry->deciding->agreement, entry->comm->size);
     const bool breaks = result == TRV_DIFFER || (result == TRV_UNABLE && decision->code == TRV_OK);
-    const int rc = breaks ? trv_net_break(entry->comm->net, TRV_ERR_TRANSPORT) : 1;
+    const int rc = breaks ? trv_net_break(entry->comm->net) : 1;
     entry->code = decision->code;
     memcpy(entry->base.reason, decision->reason, sizeof entry->base.reason);
     deciding_free(entry->deciding);
@@ -218,12 +229,12 @@ static int entry_advance_decision(trv_net_entry_t *entry)
         if (rc < 0) /* other requests of this entry fail, too */
             snprintf(entry->base.reason, sizeof entry->base.reason, "%s", trv_last_error());
         entry->code = rc < 0 ? rc : TRV_OK;
-        return rc < 0 ? trv_net_break(entry->comm->net, rc) : 1;
+        return rc < 0 ? trv_net_break(entry->comm->net) : 1;
     }
     const int rc = trv_exchange_advance(&deciding->agreement.exchange);
-    if (deciding->failure < 0)
-        return trv_net_break(entry->comm->net, deciding->failure); /* sets the reason */
-    return rc < 0 ? trv_net_break(entry->comm->net, rc) : rc > 0 ? entry_end_agreement(entry) : 0;
+    if (rc < 0 || deciding->failed)
+        return trv_net_break(entry->comm->net);
+    return rc > 0 ? entry_end_agreement(entry) : 0;
 }
 
 /* Returns 1 when the decision is available, 0 before, and a negative code if there is no algorithm or the decision
@@ -248,7 +259,7 @@ void trv_instance_destroy(trv_pooled_t *pooled)
     trv_plan_destroy(instance->plan); /* may cancel messages into the channel's scratch */
     trv_direct_destroy(instance->direct);
     trv_channel_clear(&instance->channel);
-    trv_request_clear(&instance->request.base);
+    trv_net_request_clear(&instance->request);
     free(instance->counts);
     free(instance);
 }
@@ -317,9 +328,11 @@ static size_t run_bytes(const trv_instance_t *instance)
 /* Records the call in the flight recorder. Its algorithm is recorded when it starts. */
 static void instance_record(trv_instance_t *instance)
 {
-    const trv_net_comm_t *comm = instance->entry->comm;
-    instance->call = trv_record_begin(comm->recorder, trv_collective_shape(instance->entry->base.collective)->name,
-                                      run_bytes(instance), comm->size == 1 ? "copy" : "not decided", false);
+    const trv_net_entry_t *entry = instance->entry;
+    instance->call = trv_record_begin(entry->comm->recorder,
+                                      entry->is_barrier ? "barrier"
+                                                        : trv_collective_shape(entry->base.collective)->name,
+                                      run_bytes(instance), entry->comm->size == 1 ? "copy" : "not decided", false);
 }
 
 static int instance_start(trv_instance_t *instance)
@@ -349,7 +362,7 @@ static int instance_end(const trv_instance_t *instance, int rc)
 {
     const trv_net_comm_t *comm = instance->request.comm;
     if (rc < 0)
-        rc = trv_net_break(comm->net, rc);
+        rc = trv_net_break(comm->net);
     trv_record_end(comm->recorder, instance->call, rc < 0 ? rc : TRV_OK);
     return rc;
 }
@@ -392,7 +405,7 @@ static void entry_describe(trv_net_entry_t *entry, char *text, size_t size)
     pthread_mutex_unlock(&entry->lock);
 }
 
-static void instance_describe(const trv_request_t *request, char *text, size_t size)
+static void instance_describe(const void *request, char *text, size_t size)
 {
     const trv_instance_t *instance = instance_of(request);
     const trv_net_comm_t *comm = instance->request.comm;
@@ -426,7 +439,7 @@ int trv_instance_take(trv_net_entry_t *entry, trv_instance_t **taken)
     trv_cached_hold(&entry->base.cached);
     if (!instance->entry) {
         instance->entry = entry;
-        trv_instance_init(instance, entry->comm, trv_collective_shape(entry->base.collective)->title);
+        trv_instance_init(instance, entry->comm, entry_title(entry));
     }
     *taken = instance;
     return TRV_OK;

@@ -10,17 +10,6 @@
 #include "net/inside.h"
 #include "schedule/collective.h"
 
-/* Arguments of a call. Blocks are only those of the root, except in an all-to-all. */
-typedef struct call {
-    trv_collective_t collective;
-    int root;
-    trv_type_t type;
-    const void *input;
-    void *output;
-    trv_direct_blocks_t send, receive;
-    size_t count;
-} call_t;
-
 /* ---- Instances --------------------------------------------------------------------------------------------------- */
 
 void trv_exchanges_clear(trv_net_comm_t *comm)
@@ -76,10 +65,10 @@ static size_t buffer_bytes(const trv_direct_blocks_t *blocks, size_t count, int 
 }
 
 /* Registers the buffers. In place there is only one, and the sizes of the other one are not read. */
-static int register_buffers(trv_instance_t *exchange, const call_t *call)
+static int register_buffers(trv_instance_t *exchange, const trv_net_call_t *call)
 {
     const int ranks = exchange->channel.comm->size;
-    const size_t size = trv_type_size(call->type);
+    const size_t size = trv_elements_size(&call->elements);
     const bool in_place = call->input == call->output, scatters = call->collective == TRV_SCATTER;
     int rc = TRV_OK;
     if (ranks == 1)
@@ -93,9 +82,9 @@ static int register_buffers(trv_instance_t *exchange, const call_t *call)
     return rc;
 }
 
-static int direct_start(const trv_instance_t *exchange, const call_t *call)
+static int direct_start(const trv_instance_t *exchange, const trv_net_call_t *call)
 {
-    const size_t size = trv_type_size(call->type);
+    const size_t size = trv_elements_size(&call->elements);
     switch (call->collective) {
     case TRV_GATHER:
         return trv_direct_start_gather(exchange->direct, call->root, size, call->input, call->count, call->output,
@@ -111,7 +100,7 @@ static int direct_start(const trv_instance_t *exchange, const call_t *call)
 
 /* Starts the exchange with the number of the next call, which is only used if it starts: a call with invalid arguments
  * sends nothing and may be repeated. The caller holds comm->lock. */
-static int exchange_begin(trv_instance_t *exchange, const call_t *call)
+static int exchange_begin(trv_instance_t *exchange, const trv_net_call_t *call)
 {
     trv_net_comm_t *comm = exchange->channel.comm;
     exchange->request.what = trv_collective_shape(call->collective)->title;
@@ -134,18 +123,13 @@ static int exchange_begin(trv_instance_t *exchange, const call_t *call)
     return rc;
 }
 
-static int exchange_start(trv_net_comm_t *comm, const call_t *call, trv_instance_t **started)
+int trv_net_exchange_start(trv_net_comm_t *comm, const trv_net_call_t *call, trv_instance_t **started)
 {
-    int rc = trv_comm_check(comm);
-    if (rc == TRV_OK)
-        rc = trv_collective_check(call->collective, call->root, comm->size);
-    if (rc == TRV_OK && trv_type_size(call->type) == 0)
-        rc = trv_fail(TRV_ERR_ARGUMENT, "element type %d does not exist", (int)call->type);
-    if (rc < 0)
-        return rc;
     trv_instance_t *exchange;
+    if (trv_type_size(call->elements.type) == 0)
+        return trv_fail(TRV_ERR_ARGUMENT, "element type %d does not exist", (int)call->elements.type);
     pthread_mutex_lock(&comm->lock);
-    rc = exchange_take(comm, &exchange);
+    int rc = exchange_take(comm, &exchange);
     const bool taken = rc == TRV_OK;
     if (taken)
         rc = exchange_begin(exchange, call);
@@ -157,107 +141,5 @@ static int exchange_start(trv_net_comm_t *comm, const call_t *call, trv_instance
         trv_instance_give(exchange);
     else if (taken)
         trv_instance_destroy(&exchange->pooled);
-    return rc < 0 && rc != TRV_ERR_ARGUMENT ? trv_net_break(comm->net, rc) : rc;
-}
-
-static int exchange_run(trv_net_comm_t *comm, const call_t call)
-{
-    trv_instance_t *exchange;
-    int rc = exchange_start(comm, &call, &exchange);
-    return rc < 0 ? rc : trv_net_request_run(&exchange->request);
-}
-
-static int exchange_run_later(trv_net_comm_t *comm, const call_t call, trv_net_request_t *request)
-{
-    trv_instance_t *exchange;
-    int rc = trv_net_request_reset(request);
-    if (rc == TRV_OK)
-        rc = exchange_start(comm, &call, &exchange);
-    if (rc == TRV_OK)
-        *request = &exchange->request;
-    return rc;
-}
-
-/* ---- Public functions -------------------------------------------------------------------------------------------- */
-
-static call_t alltoallv_call(const void *input, const size_t *send_counts, const size_t *send_displacements,
-                             void *output, const size_t *receive_counts, const size_t *receive_displacements,
-                             trv_type_t type)
-{
-    return (call_t){.collective = TRV_ALLTOALL,
-                    .type = type,
-                    .input = input,
-                    .output = output,
-                    .send = {send_counts, send_displacements},
-                    .receive = {receive_counts, receive_displacements}};
-}
-
-int trv_net_alltoallv(trv_net_comm_t *comm, const void *input, const size_t *send_counts,
-                      const size_t *send_displacements, void *output, const size_t *receive_counts,
-                      const size_t *receive_displacements, trv_type_t type)
-{
-    return exchange_run(comm, alltoallv_call(input, send_counts, send_displacements, output, receive_counts,
-                                             receive_displacements, type));
-}
-
-int trv_net_alltoallv_start(trv_net_comm_t *comm, const void *input, const size_t *send_counts,
-                            const size_t *send_displacements, void *output, const size_t *receive_counts,
-                            const size_t *receive_displacements, trv_type_t type, trv_net_request_t *request)
-{
-    return exchange_run_later(comm,
-                              alltoallv_call(input, send_counts, send_displacements, output, receive_counts,
-                                             receive_displacements, type),
-                              request);
-}
-
-static call_t gatherv_call(const trv_net_comm_t *comm, const void *input, size_t count, void *output,
-                           const size_t *counts, const size_t *displacements, trv_type_t type, int root)
-{
-    const bool is_root = comm && comm->rank == root;
-    return (call_t){.collective = TRV_GATHER,
-                    .root = root,
-                    .type = type,
-                    .input = input,
-                    .output = is_root ? output : NULL,
-                    .receive = {is_root ? counts : NULL, displacements},
-                    .count = count};
-}
-
-int trv_net_gatherv(trv_net_comm_t *comm, const void *input, size_t count, void *output, const size_t *counts,
-                    const size_t *displacements, trv_type_t type, int root)
-{
-    return exchange_run(comm, gatherv_call(comm, input, count, output, counts, displacements, type, root));
-}
-
-int trv_net_gatherv_start(trv_net_comm_t *comm, const void *input, size_t count, void *output, const size_t *counts,
-                          const size_t *displacements, trv_type_t type, int root, trv_net_request_t *request)
-{
-    return exchange_run_later(comm, gatherv_call(comm, input, count, output, counts, displacements, type, root),
-                              request);
-}
-
-static call_t scatterv_call(const trv_net_comm_t *comm, const void *input, const size_t *counts,
-                            const size_t *displacements, void *output, size_t count, trv_type_t type, int root)
-{
-    const bool is_root = comm && comm->rank == root;
-    return (call_t){.collective = TRV_SCATTER,
-                    .root = root,
-                    .type = type,
-                    .input = is_root ? input : NULL,
-                    .output = output,
-                    .send = {is_root ? counts : NULL, displacements},
-                    .count = count};
-}
-
-int trv_net_scatterv(trv_net_comm_t *comm, const void *input, const size_t *counts, const size_t *displacements,
-                     void *output, size_t count, trv_type_t type, int root)
-{
-    return exchange_run(comm, scatterv_call(comm, input, counts, displacements, output, count, type, root));
-}
-
-int trv_net_scatterv_start(trv_net_comm_t *comm, const void *input, const size_t *counts, const size_t *displacements,
-                           void *output, size_t count, trv_type_t type, int root, trv_net_request_t *request)
-{
-    return exchange_run_later(comm, scatterv_call(comm, input, counts, displacements, output, count, type, root),
-                              request);
+    return rc < 0 && rc != TRV_ERR_ARGUMENT ? trv_net_break(comm->net) : rc;
 }

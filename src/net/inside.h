@@ -13,8 +13,8 @@
  *     channel.c      the executor's transport
  *     choose.c       choice of the algorithm by rank 0
  *     entry.c        an operation signature on a communicator: its decision and its pool of prepared plans
- *     collective.c   collectives
- *     exchange.c     collectives whose sizes only some ranks know, as direct exchanges
+ *     collective.c   collectives: their public functions, and the start of those with schedules
+ *     exchange.c     the start of collectives whose sizes only some ranks know, as direct exchanges
  *     plan.c         plans
  *
  * Locks, in the order in which they are taken: communicator, net, those of collective/requests.h, entry, flow control,
@@ -86,6 +86,7 @@ struct trv_net {
     pthread_mutex_t lock;              /* protects the lists: */
     trv_net_comm_t *world, *comm;
     trv_net_plan_t *plan;
+    struct trv_net_request *request; /* those that are initialized */
     trv_requests_t requests;
     atomic_int pending; /* number of requests whose end no thread has observed */
     atomic_uint comms;  /* number of context ids assigned so far */
@@ -130,9 +131,9 @@ static inline uint64_t trv_peer_tag(const trv_net_comm_t *comm, int peer, bool s
 /* TRV_OK; or an error if the argument is NULL, or if the net is broken (with the reason as the last error). */
 int trv_net_check(const trv_net_t *net);
 int trv_comm_check(const trv_net_comm_t *comm);
-/* Breaks the net with "rank 3: " and the last error as the reason, and returns `code`. If the net is already broken,
- * sets the last error to its reason and returns TRV_ERR_TRANSPORT. */
-int trv_net_break(trv_net_t *net, int code);
+/* Breaks the net with "rank 3: " and the last error as the reason, unless it is already broken. Returns
+ * TRV_ERR_TRANSPORT with the reason of the net as the last error, as all calls on all ranks do from then on. */
+int trv_net_break(trv_net_t *net);
 
 /* options.c: determines the settings of the net and creates the bootstrap. If an option is invalid, it
  * returns the error but creates the bootstrap where possible, so that the error can be reported to the other ranks. */
@@ -145,7 +146,7 @@ void trv_net_read_record(trv_net_t *net, bool by_pmix, trv_bootstrap_options_t *
 int trv_net_discover(trv_net_t *net);
 
 /* comm.c */
-void trv_net_free_members(trv_net_t *net); /* frees communicators and plans */
+void trv_net_free_members(trv_net_t *net); /* frees communicators, plans and pending requests */
 int trv_comm_create(trv_net_comm_t **comm, trv_net_t *net, int rank, int size);
 void trv_comm_destroy(trv_net_comm_t *comm);
 
@@ -156,8 +157,10 @@ struct trv_net_request {
     trv_net_comm_t *comm;
     /* Frees or recycles the request; called when a thread has observed its end. */
     void (*done)(struct trv_net_request *request);
-    const char *what; /* name of the operation, such as "AllReduce" */
-    int sequence;     /* number that the request holds, modulo TRV_SEQUENCES; -1: none */
+    const char *what;                     /* name of the operation, such as "AllReduce" */
+    int sequence;                         /* number that the request holds, modulo TRV_SEQUENCES; -1: none */
+    bool pending;                         /* it has begun, and no thread has observed its end */
+    struct trv_net_request *next, **link; /* of the net's list; link is NULL: it is not in the list */
 };
 
 /* Initializes the requests of a net. */
@@ -168,6 +171,9 @@ int trv_net_request_reset(trv_net_request_t *request);
 /* Initializes a request whose bytes are all 0. */
 void trv_net_request_init(struct trv_net_request *request, trv_net_comm_t *comm, const char *what,
                           const trv_request_kind_t *kind, void (*done)(struct trv_net_request *));
+void trv_net_request_clear(struct trv_net_request *request);
+/* Calls `done` of all pending requests, after the end of the fabric. */
+void trv_net_requests_abandon(trv_net_t *net);
 /* trv_request_kind_t.end of all requests */
 int trv_net_request_end(trv_request_t *request, int code);
 /* Marks the sequence number of a call as in use until the request has ended. Called before trv_net_request_begin. */
@@ -303,12 +309,28 @@ typedef struct trv_instance {
     trv_block_totals_t totals;      /* of these blocks */
 } trv_instance_t;
 
+/* Arguments of a call. Blocks of different sizes are described by `counts` and `displacements`, or NULL, instead of
+ * `count`, or, in a direct exchange, by `send` and `receive`: on the root, and in an all-to-all on all ranks. */
+typedef struct trv_net_call {
+    trv_collective_t collective;
+    int root; /* 0 if the collective has none */
+    const void *input;
+    void *output;
+    size_t count;
+    trv_elements_t elements;
+    bool is_barrier; /* an AllReduce whose result is ignored */
+    bool unequal;    /* blocks differ in size, and all ranks know the sizes */
+    const size_t *counts, *displacements;
+    bool is_direct; /* only some ranks know the sizes (exchange.c) */
+    trv_direct_blocks_t send, receive;
+} trv_net_call_t;
+
 /* An operation signature with a class of sizes on a communicator, prepared for calls with one root. */
 typedef struct trv_net_entry {
     trv_prepared_t base; /* the first member, as above; each instance in use holds a reference */
     trv_net_comm_t *comm;
     trv_network_t network; /* of the communicator when the entry was created */
-    bool unequal;          /* blocks differ in size */
+    bool unequal, is_barrier;
     trv_elements_t elements;
     uint64_t bytes;                         /* the class of sizes */
     size_t count;                           /* of the first call; 0 if blocks differ */
@@ -325,8 +347,8 @@ void trv_net_choose(const trv_net_entry_t *entry, trv_decision_t *decision);
 
 /* entry.c. Before trv_net_entry_decide the caller may set base.schedule to a schedule that it owns; then no decision is
  * made. */
-int trv_net_entry_create(trv_net_entry_t **entry, trv_net_comm_t *comm, trv_collective_t collective, int root,
-                         bool unequal, const trv_elements_t *elements, uint64_t bytes, const char *requested);
+int trv_net_entry_create(trv_net_entry_t **entry, trv_net_comm_t *comm, const trv_net_call_t *call, uint64_t bytes,
+                         const char *requested);
 /* The entry prepared for calls with this root: itself, or one that shares its decision. NULL: no memory. */
 trv_net_entry_t *trv_net_entry_at_root(trv_net_entry_t *entry, int root);
 /* Starts the decision, for which the requests of instances wait. Collective. The caller must have taken an instance
@@ -348,7 +370,8 @@ int trv_instance_set_blocks(trv_instance_t *instance, const size_t *counts, cons
  * count. */
 void trv_instance_begin(trv_instance_t *instance, uint64_t inner, const void *input, void *output, size_t count);
 void trv_instance_begin_creation(trv_instance_t *instance, size_t count);
-/* exchange.c: frees the exchanges of a communicator. */
+/* exchange.c: starts a direct exchange; and frees those of a communicator. */
+int trv_net_exchange_start(trv_net_comm_t *comm, const trv_net_call_t *call, trv_instance_t **started);
 void trv_exchanges_clear(trv_net_comm_t *comm);
 /* collective.c: checks the count, and the buffers like trv_buffers_check. */
 int trv_net_check_buffers(const trv_net_comm_t *comm, trv_collective_t collective, int root,

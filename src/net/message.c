@@ -17,12 +17,12 @@ static int message_advance(trv_request_t *request)
     message_t *message = (message_t *)(void *)request;
     trv_net_t *net = message->request.comm->net;
     const int rc = trv_flow_test(net, &message->op);
-    return rc < 0 ? trv_net_break(net, rc) : rc;
+    return rc < 0 ? trv_net_break(net) : rc;
 }
 
-static void message_describe(const trv_request_t *request, char *text, size_t size)
+static void message_describe(const void *request, char *text, size_t size)
 {
-    const message_t *message = (const message_t *)(const void *)request;
+    const message_t *message = request;
     snprintf(text, size, "its peer is rank %d", message->op.peer);
 }
 
@@ -35,7 +35,7 @@ static const trv_request_kind_t message_kind = {.advance = message_advance,
 static void message_clear(struct trv_net_request *request)
 {
     trv_fabric_op_clear(&((message_t *)request)->op.op);
-    trv_request_clear(&request->base);
+    trv_net_request_clear(request);
 }
 
 static void message_free(struct trv_net_request *request)
@@ -76,7 +76,7 @@ static int message_begin(message_t *message, trv_net_comm_t *comm, bool sends, v
         trv_net_request_begin(&message->request);
         return TRV_OK;
     }
-    rc = trv_net_break(comm->net, rc);
+    rc = trv_net_break(comm->net);
     done(&message->request);
     return rc;
 }

@@ -28,11 +28,9 @@ static int plan_check(const trv_net_plan_t *plan)
 static int options_check(const trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
                          const trv_net_plan_options_t *options)
 {
-    if (options->size != sizeof *options)
-        return trv_fail(
-            TRV_ERR_ARGUMENT,
-            "the member `size` of trv_net_plan_options_t is wrong; initialize it with {TRV_NET_PLAN_OPTIONS}");
-    int rc = trv_collective_check(collective, options->root, comm->size);
+    int rc = trv_check_size(options->size, sizeof *options, "TRV_NET_PLAN_OPTIONS");
+    if (rc == TRV_OK)
+        rc = trv_collective_check(collective, options->root, comm->size);
     if (rc == TRV_OK)
         rc = trv_elements_check(collective, elements);
     const trv_schedule_t *schedule = options->schedule;
@@ -81,7 +79,7 @@ static int plan_create_instance(trv_net_plan_t *plan, size_t count)
         rc = trv_net_entry_decide(plan->entry, count, NULL);
     pthread_mutex_unlock(&comm->lock);
     if (rc < 0)
-        return trv_net_break(comm->net, rc);
+        return trv_net_break(comm->net);
     bool ended;
     trv_instance_begin_creation(plan->instance, count);
     return trv_net_request_progress(&plan->instance->request, INFINITY, &ended);
@@ -112,16 +110,16 @@ int trv_net_plan_create(trv_net_plan_t **created, trv_net_comm_t *comm, trv_coll
             TRV_ERR_UNSUPPORTED,
             "a communicator can have at most %d plans in its lifetime; create another one with trv_net_split",
             TRV_SEQUENCES);
+    const trv_net_call_t call = {.collective = collective, .root = options->root, .elements = *elements};
     trv_net_plan_t *plan = calloc(1, sizeof *plan);
     pthread_mutex_lock(&comm->lock);
-    rc = plan ? trv_net_entry_create(&plan->entry, comm, collective, options->root, false, elements,
-                                     trv_net_vector_bytes(comm, collective, elements, count),
+    rc = plan ? trv_net_entry_create(&plan->entry, comm, &call, trv_net_vector_bytes(comm, collective, elements, count),
                                      options->algorithm ? options->algorithm : comm->algorithm)
               : trv_fail_memory();
     pthread_mutex_unlock(&comm->lock);
     if (rc < 0) {
         free(plan);
-        return trv_net_break(comm->net, rc);
+        return trv_net_break(comm->net);
     }
     plan->comm = comm;
     plan->count = count;
@@ -210,11 +208,10 @@ int trv_net_plan_free(trv_net_plan_t **plan)
 int trv_net_plan_query(const trv_net_plan_t *plan, trv_net_plan_info_t *info)
 {
     int rc = plan_check(plan);
+    if (rc == TRV_OK)
+        rc = trv_check_size(info ? info->size : 0, sizeof *info, "TRV_NET_PLAN_INFO");
     if (rc < 0)
         return rc;
-    if (!info || info->size != sizeof *info)
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "the member `size` of trv_net_plan_info_t is wrong; initialize it with {TRV_NET_PLAN_INFO}");
     const trv_net_entry_t *entry = plan->entry;
     *info = (trv_net_plan_info_t){.size = sizeof *info, .algorithm = ""};
     trv_torus_format(&plan->entry->network.torus, info->torus, sizeof info->torus);
@@ -234,6 +231,7 @@ void trv_net_free_members(trv_net_t *net)
         plan_destroy(net->plan);
         net->plan = next;
     }
+    trv_net_requests_abandon(net);
     while (net->comm) {
         trv_net_comm_t *next = net->comm->next;
         trv_comm_destroy(net->comm);

@@ -253,7 +253,7 @@ static void relay_pass(trv_net_relay_t *relay, bool waits)
     const int rc = relay_advance(relay);
     pthread_mutex_unlock(&relay->lock);
     if (rc < 0)
-        trv_net_break(relay->net, rc);
+        trv_net_break(relay->net);
 }
 
 void trv_net_relay_advance(trv_net_t *net)
@@ -278,8 +278,10 @@ static void cables_check(trv_net_relay_t *relay)
         if (!trv_fabric_is_unplugged(relay->net->fabric, p, sentence, sizeof sentence))
             continue;
         unplugged |= 1u << p;
-        if (relay->unplugged >> p & 1)
-            trv_net_break(relay->net, trv_fail(TRV_ERR_TRANSPORT, "%s", sentence));
+        if (relay->unplugged >> p & 1) {
+            trv_fail(TRV_ERR_TRANSPORT, "%s", sentence);
+            trv_net_break(relay->net);
+        }
     }
     relay->unplugged = unplugged;
 }

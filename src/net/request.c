@@ -37,7 +37,7 @@ static void request_expire(trv_request_t *base, const char *text)
     trv_recorder_print(request->comm->recorder);
     trv_fail(TRV_ERR_TRANSPORT, "%s on rank %d took longer than %.4g s%s%.*s", request->what, net->rank,
              net->timeout_ns / 1e9, *text ? "; " : "", TRV_REASON_MAX / 2, text);
-    trv_net_break(net, TRV_ERR_TRANSPORT);
+    trv_net_break(net);
 }
 
 void trv_net_requests_init(trv_net_t *net)
@@ -115,19 +115,57 @@ void trv_net_request_init(struct trv_net_request *request, trv_net_comm_t *comm,
     request->what = what;
     request->done = done;
     request->sequence = -1;
+    trv_net_t *net = comm->net;
+    pthread_mutex_lock(&net->lock);
+    request->next = net->request;
+    request->link = &net->request;
+    if (net->request)
+        net->request->link = &request->next;
+    net->request = request;
+    pthread_mutex_unlock(&net->lock);
+}
+
+static void request_unlink(struct trv_net_request *request)
+{
+    pthread_mutex_lock(&request->comm->net->lock);
+    if (request->link)
+        *request->link = request->next;
+    if (request->link && request->next)
+        request->next->link = request->link;
+    request->link = NULL;
+    pthread_mutex_unlock(&request->comm->net->lock);
+}
+
+void trv_net_request_clear(struct trv_net_request *request)
+{
+    request_unlink(request);
+    trv_request_clear(&request->base);
+}
+
+void trv_net_requests_abandon(trv_net_t *net)
+{
+    while (net->request) {
+        struct trv_net_request *request = net->request;
+        request_unlink(request);
+        if (request->pending)
+            request->done(request);
+    }
 }
 
 void trv_net_request_begin(struct trv_net_request *request)
 {
     atomic_fetch_add(&request->comm->net->pending, 1);
+    request->pending = true;
     trv_request_begin(&request->base);
 }
 
 int trv_net_request_progress(struct trv_net_request *request, double until_ns, bool *ended)
 {
     const int rc = trv_request_wait(&request->base, until_ns, ended);
-    if (*ended)
+    if (*ended) {
         atomic_fetch_sub(&request->comm->net->pending, 1);
+        request->pending = false;
+    }
     return rc;
 }
 

@@ -20,19 +20,17 @@ int trv_net_check(const trv_net_t *net)
                : trv_fail(TRV_ERR_ARGUMENT, "the net is NULL; trv_net_init creates one");
 }
 
-int trv_net_break(trv_net_t *net, int code)
+int trv_net_break(trv_net_t *net)
 {
     char sentence[TRV_REASON_MAX];
-    if (trv_bootstrap_has_failed(net->bootstrap))
-        return trv_bootstrap_state(net->bootstrap);
     const char *reason = trv_last_error();
     if (strncmp(reason, "rank ", 5) == 0) /* it names the rank */
         snprintf(sentence, sizeof sentence, "%s", reason);
     else
         snprintf(sentence, sizeof sentence, "rank %d: %.*s", net->rank, TRV_REASON_MAX - 40, reason);
-    trv_bootstrap_fail(net->bootstrap, sentence);
-    trv_bootstrap_state(net->bootstrap);
-    return code;
+    if (!trv_bootstrap_has_failed(net->bootstrap))
+        trv_bootstrap_fail(net->bootstrap, sentence);
+    return trv_bootstrap_state(net->bootstrap);
 }
 
 static void fabric_failed(void *context, const char *sentence)
@@ -295,7 +293,7 @@ static void net_destroy(trv_net_t *net)
 static int net_fail_start(trv_net_t *net, int code)
 {
     if (net->bootstrap)
-        trv_net_break(net, code);
+        trv_net_break(net);
     net_destroy(net);
     return code;
 }
@@ -322,12 +320,10 @@ int trv_net_init(trv_net_t **created, const trv_net_options_t *options)
     if (!created)
         return trv_fail(TRV_ERR_ARGUMENT, "the argument for the new net is NULL; pass the address of a trv_net_t *");
     *created = NULL;
-    if (options && options->size != sizeof *options)
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "trv_net_options_t has the size %zu, and in this library %zu; initialize it with "
-                        "{TRV_NET_OPTIONS}, and compile with the headers of version %s",
-                        options->size, sizeof *options, TRV_VERSION);
     options = options ? options : &none;
+    int rc = trv_check_size(options->size, sizeof *options, "TRV_NET_OPTIONS");
+    if (rc < 0)
+        return rc;
     trv_net_t *net = calloc(1, sizeof *net);
     if (!net)
         return trv_fail_memory();
@@ -335,7 +331,7 @@ int trv_net_init(trv_net_t **created, const trv_net_options_t *options)
     pthread_mutex_init(&net->flow_lock, NULL);
     trv_net_requests_init(net);
     bootstrap.context = net;
-    int rc = trv_net_read_options(net, options, &bootstrap, address);
+    rc = trv_net_read_options(net, options, &bootstrap, address);
     if (rc < 0)
         return net_fail_options(net, rc);
     rc = net_join(net);
@@ -384,9 +380,9 @@ int trv_net_port(const trv_net_t *net, int index, trv_net_port_t *port)
     trv_fabric_interface_info_t info;
     if (!net || !port || index < 0 || index >= trv_net_ports(net))
         return trv_fail(TRV_ERR_ARGUMENT, "there is no interface %d; the net has %d", index, trv_net_ports(net));
-    if (port->size != sizeof *port)
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "the member `size` of trv_net_port_t is wrong; initialize it with {TRV_NET_PORT}");
+    const int rc = trv_check_size(port->size, sizeof *port, "TRV_NET_PORT");
+    if (rc < 0)
+        return rc;
     trv_fabric_interface_info(net->fabric, index, &info);
     *port = (trv_net_port_t){.size = sizeof *port,
                              .bytes_sent = info.bytes[1],

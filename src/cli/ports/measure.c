@@ -210,12 +210,12 @@ int trv_probe_dimension(trv_net_t *net, int dimension, size_t bytes, const bool 
     measurement_t measurement = {.net = net, .dimension = dimension, .bytes = bytes, .remote = remote};
     char *buffer = calloc(4, bytes);
     if (!buffer)
-        return trv_net_break(net, trv_fail_memory());
+        return trv_fail_memory(), trv_net_break(net);
     for (int i = 0; i < 2; i++) {
         measurement.out[i] = buffer + (size_t)i * bytes;
         measurement.in[i] = buffer + (size_t)(2 + i) * bytes;
     }
     int rc = dimension_run(&measurement, probe);
     free(buffer);
-    return rc < 0 ? trv_net_break(net, rc) : rc;
+    return rc < 0 ? trv_net_break(net) : rc;
 }

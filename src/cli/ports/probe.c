@@ -234,7 +234,7 @@ static int probe_run(trv_net_t *net, const cli_topology_options_t *options)
     const size_t ports = 2 * (size_t)torus->dims;
     port_t own[TRV_PORTS_MAX] = {0}, *port = calloc((size_t)net->ranks * ports, sizeof *port);
     trv_probe_t probe[TRV_DIMS_MAX] = {0};
-    int rc = port ? TRV_OK : trv_net_break(net, trv_fail_memory()), code = CLI_OK;
+    int rc = port ? TRV_OK : (trv_fail_memory(), trv_net_break(net)), code = CLI_OK;
     ports_describe(net, own);
     if (rc == TRV_OK && net->rank == 0 && options->rules)
         code = rules_check(net, options->rules);

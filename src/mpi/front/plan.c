@@ -389,13 +389,8 @@ int TRV_Plan_free(TRV_Plan *plan)
 int TRV_Plan_query(TRV_Plan plan, TRV_Plan_info *info)
 {
     int code = plan_check(plan);
-    if (code == MPI_SUCCESS && !info)
-        code = (trv_fail(TRV_ERR_ARGUMENT, "the info argument is NULL; pass the address of a TRV_Plan_info"),
-                MPI_ERR_ARG);
-    else if (code == MPI_SUCCESS && info->size != sizeof *info)
-        code = (trv_fail(TRV_ERR_ARGUMENT,
-                         "the member size of TRV_Plan_info is wrong; initialize it with {TRV_PLAN_INFO}"),
-                MPI_ERR_ARG);
+    if (code == MPI_SUCCESS)
+        code = trv_mpi_class(trv_check_size(info ? info->size : 0, sizeof *info, "TRV_PLAN_INFO"));
     if (code != MPI_SUCCESS)
         return code;
     const trv_mpi_operation_t *operation = &plan->operation;

@@ -47,17 +47,15 @@ static int request_begin_buffers(trv_mpi_request_t *request)
     return trv_mpi_buffers_begin(&request->buffers, request->state, arguments, spec->input, spec->output);
 }
 
-static void request_describe(const trv_request_t *base, char *text, size_t size)
+static void request_describe(const void *context, char *text, size_t size)
 {
-    const trv_mpi_request_t *request = (const trv_mpi_request_t *)(const void *)base;
+    const trv_mpi_request_t *request = context;
     if (request->operation)
         trv_mpi_operation_describe(request->operation, text, size);
     else
         snprintf(text, size, "a communicator of %d ranks; waits for earlier requests to be complete",
                  request->state->ranks);
 }
-
-static void describe_any(const void *request, char *text, size_t size) { request_describe(request, text, size); }
 
 static void request_expire(trv_request_t *base, const char *text)
 {
@@ -74,7 +72,7 @@ static int request_class(const trv_mpi_request_t *request, int code)
 static int request_end(trv_request_t *base, int code)
 {
     trv_mpi_request_t *request = (trv_mpi_request_t *)(void *)base;
-    const trv_mpi_waiting_t waiting = {describe_any, base, request->state->recorder};
+    const trv_mpi_waiting_t waiting = {request_describe, base, request->state->recorder};
     trv_mpi_watch_end(&base->watch, &waiting);
     code = trv_mpi_buffers_end(&request->buffers, request->state, code);
     base->status = request_class(request, code);
