@@ -33,9 +33,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static void write_text(void)
 {
     static const char head[] = "Trivance's version=" TRIVANCE_BUILD "\nTrivance's protocol=" PROTOCOL "\n";
-    char *settings = NULL;
     size_t length = 0;
-    trv_mpi_settings_text(&settings, &length);
+    const char *settings = trv_mpi_settings_text(&length);
     text = settings ? malloc(sizeof head + length) : NULL;
     if (text) {
         memcpy(text, head, sizeof head - 1);
@@ -43,7 +42,6 @@ static void write_text(void)
         text[sizeof head - 1 + length] = '\0';
         digest = trv_hash(TRV_HASH_SEED, text, sizeof head - 1 + length);
     }
-    free(settings);
 }
 
 uint64_t trv_mpi_settings_digest(void)

@@ -19,7 +19,6 @@
 #include "mpi/communicator/exchange.h"
 #include "mpi/reports/log.h"
 #include "mpi/settings/job_settings.h"
-#include "mpi/reports/watch.h"
 #include "transport/mpi/mpi_error.h"
 #include "topology/topology_file.h"
 
@@ -35,7 +34,15 @@ static int exchange_error(int code, const char *what)
     return code == MPI_SUCCESS ? TRV_OK : trv_mpi_transport_error(what, code);
 }
 
-/* ---- Rules ------------------------------------------------------------------------------------------------------- */
+/* Returns TRV_OK on all ranks if all of them have their memory. Collective. */
+static int agree_on_memory(MPI_Comm comm, const void *memory, const char *what)
+{
+    int64_t missing = !memory;
+    const int code = exchange_error(trv_mpi_allreduce_max(comm, &missing, 1, what), what);
+    return code == TRV_OK && missing ? trv_fail_memory() : code;
+}
+
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
 
 /* A file that rank 0 broadcasts: its text, or, if it cannot be read (code < 0), the error message. */
 typedef struct file_text {
@@ -65,10 +72,9 @@ static int broadcast_file(MPI_Comm comm, int rank, const char *path, file_text_t
     if (code < 0)
         return code;
     *file_text = (file_text_t){head[0], head[1], rank == 0 ? file_text->text : malloc((size_t)head[1] + 1)};
-    int64_t no_memory = !file_text->text;
-    code = exchange_error(trv_mpi_allreduce_max(comm, &no_memory, 1, READ_FILES), READ_FILES);
-    if (code < 0 || no_memory)
-        return code < 0 ? code : trv_fail_memory();
+    code = agree_on_memory(comm, file_text->text, READ_FILES);
+    if (code < 0)
+        return code;
     code = exchange_error(trv_mpi_broadcast(comm, file_text->text, (size_t)file_text->length, 0, READ_FILES),
                           READ_FILES);
     file_text->text[file_text->length] = '\0';
@@ -90,130 +96,47 @@ static int find_rules(MPI_Comm comm, int rank)
     return code;
 }
 
-/* ---- The topology file ------------------------------------------------------------------------------------------- */
-
-/* Rank 0's broadcast of the properties of the topology file. */
-typedef struct topology_head {
-    int code, slow_links;
-    unsigned shared_port;
-    bool no_forwarding;
-    uint64_t digest;
-    trv_torus_t torus;
-    char fault[600];
-} topology_head_t;
-
-/* The data by which rank 0 finds the coordinate of a rank in the file. */
-typedef struct rank_host {
-    int rank; /* in MPI_COMM_WORLD */
-    char host[MPI_MAX_PROCESSOR_NAME];
-} rank_host_t;
-
-static void warn(void *context, const char *sentence)
+/* Fills *world from the text of the topology file, which all ranks have. TRV_OK, also if the file cannot be used: then
+ * world->code is the error, the same on all ranks; or TRV_ERR_MEMORY, on this rank only. */
+static int read_topology(const file_text_t *file_text, trv_mpi_world_t *world)
 {
-    (void)context;
-    trv_mpi_log_warning("%s", sentence);
-}
-
-/* Reads the topology file. Only rank 0 calls it. */
-static void read_file(trv_topology_t *file, topology_head_t *head)
-{
-    const char *path = trv_mpi_settings()->topology_file, *name;
-    char *text = NULL;
-    size_t length = 0;
-    int world = 0;
-    PMPI_Comm_size(MPI_COMM_WORLD, &world);
-    int code = trv_whole_file_read(path, &name, &text, &length);
-    if (code == TRV_OK)
-        code = trv_topology_parse(file, path, text, length, warn, NULL);
-    if (code == TRV_OK && !file->host && file->count != world)
+    const char *path = trv_mpi_settings()->topology_file;
+    char host[MPI_MAX_PROCESSOR_NAME] = "";
+    int length = 0, rank = 0, ranks = 0;
+    trv_topology_t file = {.count = 0};
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    PMPI_Get_processor_name(host, &length);
+    int code = file_text->code < 0 ? trv_fail((int)file_text->code, "%s", file_text->text)
+                                   : trv_topology_parse(&file, path, file_text->text, (size_t)file_text->length,
+                                                        trv_mpi_log_warn, NULL);
+    if (code == TRV_OK && !file.host && file.count != ranks)
         code = trv_fail(TRV_ERR_INVALID, "%.200s has coordinates for %d ranks, and MPI_COMM_WORLD has %d", path,
-                        file->count, world);
+                        file.count, ranks);
+    *world = (trv_mpi_world_t){.source = "TRIVANCE_TOPOLOGY_FILE",
+                               .digest = trv_hash(TRV_HASH_SEED, file_text->text, (size_t)file_text->length),
+                               .network = {TRV_NETWORK, .torus = file.torus, .slow_link = file.slow_link,
+                                           .slow_links = file.slow_links, .no_forwarding = file.no_forwarding},
+                               .slow_link = file.slow_link,
+                               .shared_port = file.shared_port,
+                               .coordinate = code == TRV_OK ? trv_topology_coordinate(&file, rank, host) : -1};
+    if (code == TRV_OK && world->coordinate < 0)
+        code = trv_fail(TRV_ERR_INVALID, "%.200s has no coordinate for the host %.100s", path, host);
+    file.slow_link = NULL; /* the world owns it */
+    trv_topology_clear(&file);
+    world->code = code == TRV_OK ? 1 : code;
     if (code < 0)
-        snprintf(head->fault, sizeof head->fault, "%s", trv_last_error());
-    else
-        head->digest = trv_hash(TRV_HASH_SEED, text, length);
-    head->code = code;
-    head->torus = file->torus;
-    head->slow_links = file->slow_links;
-    head->shared_port = file->shared_port;
-    head->no_forwarding = file->no_forwarding;
-    free(text);
-}
-
-/* Broadcasts the slow links of the file from rank 0. Collective. */
-static int broadcast_links(MPI_Comm comm, int rank, const trv_topology_t *file, trv_mpi_world_t *world)
-{
-    const size_t bytes = (size_t)world->network.slow_links * sizeof *world->slow_link;
-    world->network.slow_link = world->slow_link = malloc(bytes);
-    int64_t no_memory = !world->slow_link;
-    int code = exchange_error(trv_mpi_allreduce_max(comm, &no_memory, 1, READ_FILES), READ_FILES);
-    if (code == TRV_OK && no_memory)
-        code = trv_fail_memory();
-    if (code < 0)
-        return code;
-    if (rank == 0)
-        memcpy(world->slow_link, file->slow_link, bytes);
-    return exchange_error(trv_mpi_broadcast(comm, world->slow_link, bytes, 0, READ_FILES), READ_FILES);
-}
-
-/* Rank 0, which has the file, finds the coordinate of every rank and sends it. Collective. On rank 0, `rank_host` and
- * `coordinate` have an entry for each rank. */
-static int send_coordinates(MPI_Comm comm, int rank, int ranks, const trv_topology_t *file, rank_host_t *rank_host,
-                            int *coordinate, trv_mpi_world_t *world)
-{
-    rank_host_t mine = {.rank = 0};
-    int length = 0;
-    MPI_Request request;
-    PMPI_Comm_rank(MPI_COMM_WORLD, &mine.rank);
-    PMPI_Get_processor_name(mine.host, &length);
-    int posted = PMPI_Igather(&mine, sizeof mine, MPI_BYTE, rank_host, sizeof mine, MPI_BYTE, 0, comm, &request);
-    if (posted == MPI_SUCCESS)
-        posted = trv_mpi_watch_request(ranks, &request, READ_FILES);
-    for (int r = 0; rank == 0 && posted == MPI_SUCCESS && r < ranks; r++)
-        coordinate[r] = trv_topology_coordinate(file, rank_host[r].rank, rank_host[r].host);
-    if (posted == MPI_SUCCESS)
-        posted = PMPI_Iscatter(coordinate, 1, MPI_INT, &world->coordinate, 1, MPI_INT, 0, comm, &request);
-    if (posted == MPI_SUCCESS)
-        posted = trv_mpi_watch_request(ranks, &request, READ_FILES);
-    if (posted == MPI_SUCCESS && world->coordinate < 0) {
-        world->code = TRV_ERR_INVALID;
-        snprintf(world->fault, sizeof world->fault, "%.200s has no coordinate for the host %.100s",
-                 trv_mpi_settings()->topology_file, mine.host);
-    }
-    return exchange_error(posted, READ_FILES);
+        snprintf(world->fault, sizeof world->fault, "%s", trv_last_error());
+    return code == TRV_ERR_MEMORY ? code : TRV_OK;
 }
 
 static int find_by_file(MPI_Comm comm, int rank, trv_mpi_world_t *world)
 {
-    int ranks = 0, *coordinate = NULL;
-    trv_topology_t file = {.count = 0};
-    topology_head_t head = {.code = TRV_OK};
-    rank_host_t *rank_host = NULL;
-    PMPI_Comm_size(comm, &ranks);
-    if (rank == 0) {
-        read_file(&file, &head);
-        rank_host = calloc((size_t)ranks, sizeof *rank_host);
-        coordinate = calloc((size_t)ranks, sizeof *coordinate);
-        if (head.code == TRV_OK && (!rank_host || !coordinate)) {
-            head.code = TRV_ERR_MEMORY;
-            snprintf(head.fault, sizeof head.fault, "rank 0 has no memory for the coordinates of %d ranks", ranks);
-        }
-    }
-    int code = exchange_error(trv_mpi_broadcast(comm, &head, sizeof head, 0, READ_FILES), READ_FILES);
-    *world = (trv_mpi_world_t){.code = head.code < 0 ? head.code : 1,
-                               .source = "TRIVANCE_TOPOLOGY_FILE",
-                               .digest = head.digest,
-                               .network = {TRV_NETWORK, .torus = head.torus, .slow_links = head.slow_links,
-                                           .no_forwarding = head.no_forwarding},
-                               .shared_port = head.shared_port};
-    snprintf(world->fault, sizeof world->fault, "%s", head.fault);
-    if (code == TRV_OK && head.slow_links > 0)
-        code = broadcast_links(comm, rank, &file, world);
-    if (code == TRV_OK && head.code == TRV_OK)
-        code = send_coordinates(comm, rank, ranks, &file, rank_host, coordinate, world);
-    trv_topology_clear(&file);
-    free(rank_host);
-    free(coordinate);
+    file_text_t file_text = {.code = TRV_OK};
+    int code = broadcast_file(comm, rank, trv_mpi_settings()->topology_file, &file_text);
+    if (code == TRV_OK)
+        code = read_topology(&file_text, world);
+    free(file_text.text);
     return code;
 }
 
@@ -254,10 +177,7 @@ static void describe_misfit(char *text, size_t size, int ranks, int nodes)
 static int find_nodes(MPI_Comm comm, int rank, int ranks, trv_mpi_world_t *world)
 {
     int mine = 0, nodes = 0, *lowest = malloc((size_t)ranks * sizeof *lowest);
-    int64_t no_memory = !lowest;
-    int code = exchange_error(trv_mpi_allreduce_max(comm, &no_memory, 1, FIND_NODES), FIND_NODES);
-    if (code == TRV_OK && no_memory)
-        code = trv_fail_memory();
+    int code = agree_on_memory(comm, lowest, FIND_NODES);
     if (code == TRV_OK) {
         const int found = lowest_on_node(comm, rank, &mine),
                   collected = trv_mpi_allgather(comm, &mine, lowest, sizeof mine, FIND_NODES);

@@ -206,6 +206,12 @@ void trv_mpi_log_warning(const char *format, ...)
         trv_mpi_log_line("warning: %s", line);
 }
 
+void trv_mpi_log_warn(void *context, const char *sentence)
+{
+    (void)context;
+    trv_mpi_log_warning("%s", sentence);
+}
+
 void trv_mpi_log_failure(const char *line)
 {
     if (trv_mpi_log_settings()->debug < TRV_DEBUG_WARN)

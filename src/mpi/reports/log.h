@@ -38,6 +38,8 @@ void trv_mpi_log_text(void *context, const char *line);
 /* Logs a warning on rank 0 of MPI_COMM_WORLD, once per text. After 4096 different lines, decisions included, a last
  * line reports that no more are logged. */
 void trv_mpi_log_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same as a callback (trv_warn_t). The context is not used. */
+void trv_mpi_log_warn(void *context, const char *sentence);
 /* Logs a failure of a single rank, on that rank, and then sleeps 0.2 s, because the job may end and launchers lose
  * recent output. Does neither with TRIVANCE_DEBUG=off. */
 void trv_mpi_log_failure(const char *line);

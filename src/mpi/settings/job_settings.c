@@ -64,23 +64,17 @@ const trv_mpi_settings_t *trv_mpi_settings_read(void)
     return &settings;
 }
 
-void trv_mpi_settings_text(char **text, size_t *length)
+const char *trv_mpi_settings_text(size_t *length)
 {
     pthread_once(&once, read_environment);
-    *text = shared_text ? strdup(shared_text) : NULL;
-    *length = *text ? shared_length : 0;
+    *length = shared_length;
+    return shared_text;
 }
 
 /* ---- The rules file, which rank 0 has read ----------------------------------------------------------------------- */
 
 static pthread_mutex_t rules_lock = PTHREAD_MUTEX_INITIALIZER;
 static bool rules_known;
-
-static void warn(void *context, const char *sentence)
-{
-    (void)context;
-    trv_mpi_log_warning("%s", sentence);
-}
 
 int trv_mpi_settings_rules(const char *text, size_t length)
 {
@@ -89,7 +83,7 @@ int trv_mpi_settings_rules(const char *text, size_t length)
     pthread_mutex_lock(&rules_lock);
     if (!rules_known) {
         code = trv_settings_parse_rules(&settings, text, length,
-                                        &(trv_rules_reader_t){trv_algorithm_check, warn, NULL});
+                                        &(trv_rules_reader_t){trv_algorithm_check, trv_mpi_log_warn, NULL});
         if (code < 0 && !settings.fault)
             code = trv_fail_memory(); /* no memory for the message about the fault */
         rules_known = code != TRV_ERR_MEMORY;

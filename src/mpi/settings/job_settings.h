@@ -27,9 +27,8 @@ static inline const trv_mpi_settings_t *trv_mpi_settings(void)
 }
 
 /* The settings that all ranks must share, with their values when the environment was read, as lines NAME=VALUE
- * (trv_settings_text). The caller frees *text, which is NULL if there is no memory; *length does not include its
- * terminating 0. */
-void trv_mpi_settings_text(char **text, size_t *length);
+ * (trv_settings_text); *length does not include the terminating 0. NULL: there is no memory. */
+const char *trv_mpi_settings_text(size_t *length);
 
 /* Describes the first variable in which two such texts differ: "TRIVANCE_ALGORITHM is 'swing-b' on rank 3 and not set
  * on rank 0; 2 more variables differ". Of long values it shows the part that differs. Returns `sentence`, or NULL if
