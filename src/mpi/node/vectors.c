@@ -27,26 +27,27 @@ static size_t piece_of(const trv_mpi_node_run_t *run, part_t range, size_t *at)
     return !rank_at || left > range.count ? range.count : left;
 }
 
-void trv_mpi_node_to_node_order(const trv_mpi_node_run_t *run, char *part, const char *vector, part_t range)
+/* Copies the elements of a vector in the order of the ranks that are `range` in node order to `part`, or from it. */
+static void copy_range(const trv_mpi_node_run_t *run, char *part, char *vector, part_t range, bool to_part)
 {
     while (range.count > 0) {
         size_t at;
-        const size_t count = piece_of(run, range, &at);
-        memcpy(part, vector + at * run->size, count * run->size);
-        part += count * run->size;
+        const size_t count = piece_of(run, range, &at), bytes = count * run->size;
+        char *element = vector + at * run->size;
+        memcpy(to_part ? part : element, to_part ? element : part, bytes);
+        part += bytes;
         range = (part_t){range.first + count, range.count - count};
     }
 }
 
+void trv_mpi_node_to_node_order(const trv_mpi_node_run_t *run, char *part, const char *vector, part_t range)
+{
+    copy_range(run, part, (char *)vector, range, true);
+}
+
 static void to_rank_order(const trv_mpi_node_run_t *run, char *vector, const char *part, part_t range)
 {
-    while (range.count > 0) {
-        size_t at;
-        const size_t count = piece_of(run, range, &at);
-        memcpy(vector + at * run->size, part, count * run->size);
-        part += count * run->size;
-        range = (part_t){range.first + count, range.count - count};
-    }
+    copy_range(run, (char *)part, vector, range, false);
 }
 
 void trv_mpi_node_run_deliver(const trv_mpi_node_run_t *run, const char *from, part_t range)

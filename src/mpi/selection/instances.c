@@ -136,23 +136,24 @@ static bool applies(const trv_mpi_decision_t *decision, const trv_mpi_arguments_
            trv_mpi_same_signature(&decision->signature, arguments);
 }
 
-trv_mpi_decision_t *trv_mpi_decision_find(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
+/* The list entry of the decision for a call; NULL: there is none. */
+static trv_cache_entry_t **find_link(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
 {
-    trv_cache_t *cache = &state->decisions;
     const size_t bytes = trv_mpi_vector_bytes(arguments, state->ranks);
-    for (trv_cache_entry_t **link = &cache->first; *link; link = &(*link)->next)
+    for (trv_cache_entry_t **link = &state->decisions.first; *link; link = &(*link)->next)
         if (applies((const trv_mpi_decision_t *)(void *)(*link)->object, arguments, bytes))
-            return (trv_mpi_decision_t *)(void *)trv_cache_use(cache, link);
+            return link;
     return NULL;
 }
 
-const trv_mpi_decision_t *trv_mpi_decision_peek(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
+trv_mpi_decision_t *trv_mpi_decision_find(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
 {
-    const size_t bytes = trv_mpi_vector_bytes(arguments, state->ranks);
-    for (const trv_cache_entry_t *entry = state->decisions.first; entry; entry = entry->next) {
-        const trv_mpi_decision_t *decision = (const trv_mpi_decision_t *)(const void *)entry->object;
-        if (applies(decision, arguments, bytes))
-            return decision;
-    }
-    return NULL;
+    trv_cache_entry_t **link = find_link(state, arguments);
+    return link ? (trv_mpi_decision_t *)(void *)trv_cache_use(&state->decisions, link) : NULL;
+}
+
+const trv_mpi_decision_t *trv_mpi_decision_peek(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
+{
+    trv_cache_entry_t **link = find_link(state, arguments);
+    return link ? (const trv_mpi_decision_t *)(void *)(*link)->object : NULL;
 }

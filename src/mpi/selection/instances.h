@@ -42,7 +42,7 @@ void trv_mpi_decision_leave_to_library(trv_mpi_decision_t *decision);
 trv_mpi_decision_t *trv_mpi_decision_find_by_handles(trv_mpi_state_t *state, const trv_mpi_reduction_t *call);
 trv_mpi_decision_t *trv_mpi_decision_find(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments);
 /* As trv_mpi_decision_find, for reports: the order of the cache, which all ranks share, remains. */
-const trv_mpi_decision_t *trv_mpi_decision_peek(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments);
+const trv_mpi_decision_t *trv_mpi_decision_peek(trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments);
 
 /* Takes an instance for a run on `state`, with the tags of blocking calls, this count, these block sizes (NULL: equal
  * blocks) and these handles. After the run the caller returns it by trv_mpi_decision_give. NULL, with the message in
