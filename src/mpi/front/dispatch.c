@@ -14,7 +14,6 @@
 
 #include "base/error.h"
 #include "mpi/communicator/attribute.h"
-#include "mpi/operations/buffers.h"
 #include "mpi/operations/contiguous.h"
 #include "mpi/operations/device.h"
 #include "mpi/reports/log.h"
@@ -227,35 +226,25 @@ static bool is_on_device(const void *input, const void *output)
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
 
-static int begin_buffers(trv_mpi_buffers_t *buffers, const trv_mpi_call_t *call, const trv_mpi_state_t *state,
-                         const trv_mpi_arguments_t *arguments, bool contiguous)
-{
-    const void *input;
-    void *output;
-    buffers_of(call, state->rank, &input, &output);
-    return contiguous ? trv_mpi_buffers_begin(buffers, state, arguments, input, output)
-                      : trv_mpi_buffers_begin_packed(buffers, state, call->movement,
-                                                     arguments->count * arguments->elements.size);
-}
-
 static int run_schedule(trv_mpi_decision_t *decision, const trv_mpi_call_t *call, trv_mpi_state_t *state, size_t count,
                         trv_mpi_blocks_t *blocks, MPI_Datatype datatype, MPI_Op op, bool contiguous)
 {
-    trv_mpi_buffers_t buffers;
+    const void *input;
+    void *output;
     decision = trv_mpi_decision_at_root(decision, state, trv_mpi_call_root(call));
     trv_mpi_operation_t *operation = decision ? trv_mpi_decision_take(decision, state, count, blocks, datatype, op)
                                               : NULL;
     if (!operation)
         return trv_mpi_class(trv_mpi_state_fail_memory(state));
     operation->tally = trv_mpi_log_row(operation->tally);
-    trv_mpi_operation_count(operation);
-    int code = begin_buffers(&buffers, call, state, &operation->arguments, contiguous);
+    buffers_of(call, state->rank, &input, &output);
+    int code = trv_mpi_operation_begin(operation, contiguous ? NULL : call->movement, input, output);
     if (code == TRV_OK)
-        code = trv_mpi_buffers_end(&buffers, state, trv_mpi_operation_run(operation, buffers.input, buffers.output));
-    else
-        code = trv_mpi_operation_fail(operation, code);
+        code = trv_mpi_operation_wait(operation);
+    code = trv_mpi_operation_end(operation, code);
+    const trv_mpi_alias_t alias = operation->buffers.alias;
     trv_mpi_decision_give(operation);
-    return code < 0 ? trv_mpi_class(code) : trv_mpi_alias_class(buffers.alias);
+    return trv_mpi_operation_class(code, alias);
 }
 
 /* Finds or makes the decision for a call with valid arguments, and runs it. */

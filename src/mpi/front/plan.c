@@ -12,7 +12,6 @@
 #include "mpi/communicator/exchange.h"
 #include "mpi/front/library.h"
 #include "mpi/front/dispatch.h"
-#include "mpi/operations/buffers.h"
 #include "mpi/operations/contiguous.h"
 #include "mpi/operations/device.h"
 #include "mpi/selection/roots.h"
@@ -23,7 +22,6 @@
 
 struct trv_mpi_plan {
     bool running;
-    trv_mpi_buffers_t buffers;          /* of the current run */
     trv_mpi_state_t *state;             /* NULL for an intercommunicator */
     trv_mpi_decision_t *decision;       /* NULL for a schedule that the user passed */
     trv_mpi_context_ids_t *context_ids; /* the block of context ids that the plan's tags are taken from */
@@ -297,14 +295,14 @@ static int plan_finish(TRV_Plan plan, int code)
     plan->running = false;
     if (plan->operation.failed && plan->context_ids)
         atomic_store(&plan->context_ids->poisoned, true);
-    return code == MPI_SUCCESS ? trv_mpi_alias_class(plan->buffers.alias) : code;
+    return code;
 }
 
 /* Ends a run whose operation returned `code`, a code of the core. */
 static int plan_finish_schedule(TRV_Plan plan, int code)
 {
-    code = trv_mpi_buffers_end(&plan->buffers, plan->state, code);
-    return plan_finish(plan, code < 0 ? trv_mpi_class(code) : MPI_SUCCESS);
+    code = trv_mpi_operation_end(&plan->operation, code);
+    return plan_finish(plan, trv_mpi_operation_class(code, plan->operation.buffers.alias));
 }
 
 static int plan_start_schedule(TRV_Plan plan, const void *sendbuf, void *recvbuf)
@@ -314,10 +312,7 @@ static int plan_start_schedule(TRV_Plan plan, const void *sendbuf, void *recvbuf
     const bool receives = trv_mpi_output_bytes(arguments, plan->state->rank, plan->state->ranks) > 0;
     if ((sends && !sendbuf) || (receives && !recvbuf))
         return trv_fail(TRV_ERR_ARGUMENT, "a buffer is NULL, and the plan's count is not 0"), MPI_ERR_BUFFER;
-    trv_mpi_operation_count(&plan->operation);
-    int code = trv_mpi_buffers_begin(&plan->buffers, plan->state, arguments, sendbuf, recvbuf);
-    code = code == TRV_OK ? trv_mpi_operation_start(&plan->operation, plan->buffers.input, plan->buffers.output)
-                          : trv_mpi_operation_fail(&plan->operation, code);
+    const int code = trv_mpi_operation_begin(&plan->operation, NULL, sendbuf, recvbuf);
     return code < 0 ? plan_finish_schedule(plan, code) : MPI_SUCCESS;
 }
 
@@ -328,7 +323,6 @@ int TRV_Plan_start(TRV_Plan plan, const void *sendbuf, void *recvbuf)
         return code;
     if (plan->running)
         return trv_fail(TRV_ERR_STATE, "the plan is running; wait for it before it is started again"), MPI_ERR_REQUEST;
-    plan->buffers = (trv_mpi_buffers_t){.alias = TRV_MPI_APART};
     bool has_schedule = trv_mpi_operation_has_schedule(&plan->operation);
     code = has_schedule ? plan_start_schedule(plan, sendbuf, recvbuf) : plan_start_library(plan, sendbuf, recvbuf);
     plan->running = code == MPI_SUCCESS;

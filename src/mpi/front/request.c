@@ -12,7 +12,6 @@
 
 #include "base/error.h"
 #include "collective/requests.h"
-#include "mpi/operations/buffers.h"
 #include "mpi/reports/watch.h"
 #include "mpi/settings/job_settings.h"
 #include "transport/mpi/channel.h"
@@ -32,20 +31,10 @@ struct trv_mpi_request {
     int tag, position;
     unsigned long sequence; /* the number of earlier requests at this position */
     bool running;           /* its operation has been started; false while it waits for its turn */
-    trv_mpi_buffers_t buffers;
+    trv_mpi_alias_t alias;  /* of the buffers of the latest run */
 };
 
 /* ---- Running ----------------------------------------------------------------------------------------------------- */
-
-static int request_begin_buffers(trv_mpi_request_t *request)
-{
-    const trv_mpi_request_spec_t *spec = &request->spec;
-    const trv_mpi_arguments_t *arguments = &spec->arguments;
-    if (spec->packed)
-        return trv_mpi_buffers_begin_packed(&request->buffers, request->state, spec->packed,
-                                            arguments->count * arguments->elements.size);
-    return trv_mpi_buffers_begin(&request->buffers, request->state, arguments, spec->input, spec->output);
-}
 
 static void request_describe(const void *context, char *text, size_t size)
 {
@@ -63,19 +52,16 @@ static void request_expire(trv_request_t *base, const char *text)
     trv_mpi_watch_report(&base->watch, text, request->state->recorder);
 }
 
-/* The error class of a run that ended with `code`. */
-static int request_class(const trv_mpi_request_t *request, int code)
-{
-    return code < 0 ? trv_mpi_class(code) : trv_mpi_alias_class(request->buffers.alias);
-}
-
 static int request_end(trv_request_t *base, int code)
 {
     trv_mpi_request_t *request = (trv_mpi_request_t *)(void *)base;
     const trv_mpi_waiting_t waiting = {request_describe, base, request->state->recorder};
     trv_mpi_watch_end(&base->watch, &waiting);
-    code = trv_mpi_buffers_end(&request->buffers, request->state, code);
-    base->status = request_class(request, code);
+    if (request->operation) {
+        code = trv_mpi_operation_end(request->operation, code);
+        request->alias = request->operation->buffers.alias;
+    }
+    base->status = trv_mpi_operation_class(code, request->alias);
     if (!request->context_ids) {
         if (request->operation)
             trv_mpi_decision_give(request->operation);
@@ -100,11 +86,8 @@ static int request_begin(trv_mpi_request_t *request)
     else
         trv_mpi_operation_set_position(operation, request->position);
     operation->tally = request->tally;
-    trv_mpi_operation_count(operation);
     request->running = true;
-    int code = request_begin_buffers(request);
-    return code < 0 ? trv_mpi_operation_fail(operation, code)
-                    : trv_mpi_operation_start(operation, request->buffers.input, request->buffers.output);
+    return trv_mpi_operation_begin(operation, request->spec.packed, request->spec.input, request->spec.output);
 }
 
 static trv_mpi_operation_t *request_take(trv_mpi_decision_t *decision, trv_mpi_state_t *state,
@@ -206,7 +189,7 @@ bool trv_mpi_request_active(trv_mpi_request_t *request) { return trv_request_is_
 
 int trv_mpi_request_outcome(const trv_mpi_request_t *request)
 {
-    return request_class(request, trv_request_outcome(&request->base));
+    return trv_mpi_operation_class(trv_request_outcome(&request->base), request->alias);
 }
 
 void trv_mpi_request_start(trv_mpi_request_t *request)

@@ -111,7 +111,7 @@ int trv_mpi_operation_compile(trv_prepared_t *prepared, const trv_mpi_arguments_
 bool trv_mpi_operation_has_schedule(const trv_mpi_operation_t *operation) { return operation->plan || operation->run; }
 
 /* Ends a run with `code`: records it, and breaks the communicator if the run failed. Returns `code`. */
-static int operation_end(trv_mpi_operation_t *operation, int code)
+static int operation_stop(trv_mpi_operation_t *operation, int code)
 {
     if (operation->call > 0)
         trv_record_end(operation->state->recorder, operation->call, code < 0 ? code : TRV_OK);
@@ -122,9 +122,7 @@ static int operation_end(trv_mpi_operation_t *operation, int code)
     return code;
 }
 
-int trv_mpi_operation_fail(trv_mpi_operation_t *operation, int code) { return operation_end(operation, code); }
-
-int trv_mpi_operation_start(trv_mpi_operation_t *operation, const void *input, void *output)
+static int operation_start(trv_mpi_operation_t *operation, const void *input, void *output)
 {
     int code = TRV_OK;
     if (atomic_load_explicit(&operation->state->broken, memory_order_relaxed))
@@ -136,13 +134,25 @@ int trv_mpi_operation_start(trv_mpi_operation_t *operation, const void *input, v
                                      operation->arguments.blocks->displacement, input, output);
     else
         code = trv_plan_start_count(operation->plan, operation->arguments.count, input, output);
-    return code < 0 ? operation_end(operation, code) : TRV_OK;
+    return code < 0 ? operation_stop(operation, code) : TRV_OK;
+}
+
+int trv_mpi_operation_begin(trv_mpi_operation_t *operation, const trv_mpi_movement_t *packed, const void *input,
+                            void *output)
+{
+    const trv_mpi_arguments_t *arguments = &operation->arguments;
+    trv_mpi_buffers_t *buffers = &operation->buffers;
+    trv_mpi_operation_count(operation);
+    const int code = packed ? trv_mpi_buffers_begin_packed(buffers, operation->state, packed,
+                                                           arguments->count * arguments->elements.size)
+                            : trv_mpi_buffers_begin(buffers, operation->state, arguments, input, output);
+    return code < 0 ? operation_stop(operation, code) : operation_start(operation, buffers->input, buffers->output);
 }
 
 int trv_mpi_operation_test(trv_mpi_operation_t *operation)
 {
     int state = operation->run ? trv_mpi_node_run_test(operation->run) : trv_plan_test(operation->plan);
-    return state != 0 ? operation_end(operation, state) : 0;
+    return state != 0 ? operation_stop(operation, state) : 0;
 }
 
 int trv_mpi_operation_wait(trv_mpi_operation_t *operation)
@@ -165,10 +175,9 @@ void trv_mpi_operation_set_position(trv_mpi_operation_t *operation, int position
         trv_mpi_node_run_set_position(operation->run, position);
 }
 
-int trv_mpi_operation_run(trv_mpi_operation_t *operation, const void *input, void *output)
+int trv_mpi_operation_end(trv_mpi_operation_t *operation, int code)
 {
-    int code = trv_mpi_operation_start(operation, input, output);
-    return code < 0 ? code : trv_mpi_operation_wait(operation);
+    return trv_mpi_buffers_end(&operation->buffers, operation->state, code);
 }
 
 /* ---- Reporting --------------------------------------------------------------------------------------------------- */

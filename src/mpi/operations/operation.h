@@ -14,6 +14,7 @@
 
 #include "collective/prepared.h"
 #include "mpi/communicator/state.h"
+#include "mpi/operations/buffers.h"
 #include "mpi/operations/elements.h"
 #include "mpi/operations/call_arguments.h"
 #include "mpi/reports/log_table.h"
@@ -37,6 +38,7 @@ typedef struct trv_mpi_operation {
     struct trv_mpi_node_run *run; /* if several ranks share every coordinate of the torus; else NULL */
     trv_mpi_channel_t *channel;
     trv_mpi_local_t local;
+    trv_mpi_buffers_t buffers; /* of the latest run */
     const char *algorithm;
     const int *comm_rank; /* as in trv_mpi_places_t */
     trv_torus_t torus;    /* of the schedule */
@@ -65,15 +67,21 @@ int trv_mpi_operation_compile(trv_prepared_t *prepared, const trv_mpi_arguments_
  * only trv_mpi_operation_count may be called. */
 bool trv_mpi_operation_has_schedule(const trv_mpi_operation_t *operation);
 
-/* Starts a run of arguments.count elements. A failure of start, test, wait or run concerns this rank only and breaks
- * the communicator on it. A rank that cannot start its part calls trv_mpi_operation_fail, which breaks the communicator
- * on it, too, and returns `code`. */
-int trv_mpi_operation_start(trv_mpi_operation_t *operation, const void *input, void *output);
+/* Starts a run of arguments.count elements, on the program's buffers or on copies of them (buffers.h), and counts it.
+ * `packed`: the arguments of a movement of types with gaps, which replace input and output; else NULL. A failure of
+ * begin, test or wait concerns this rank only and breaks the communicator on it. In any case the caller then ends the
+ * run: trv_mpi_operation_end copies the result of a run that returned `code`, and returns `code` or an error of
+ * copying. */
+int trv_mpi_operation_begin(trv_mpi_operation_t *operation, const trv_mpi_movement_t *packed, const void *input,
+                            void *output);
 int trv_mpi_operation_test(trv_mpi_operation_t *operation);
 int trv_mpi_operation_wait(trv_mpi_operation_t *operation);
-int trv_mpi_operation_fail(trv_mpi_operation_t *operation, int code);
-/* Starts and waits. */
-int trv_mpi_operation_run(trv_mpi_operation_t *operation, const void *input, void *output);
+int trv_mpi_operation_end(trv_mpi_operation_t *operation, int code);
+/* The error class of a run that ended with `code`, and whose buffers have this alias. */
+static inline int trv_mpi_operation_class(int code, trv_mpi_alias_t alias)
+{
+    return code < 0 ? trv_mpi_class(code) : trv_mpi_alias_class(alias);
+}
 /* Sets the position of the communicator whose tags, and whose memory of the node, later starts use. */
 void trv_mpi_operation_set_position(trv_mpi_operation_t *operation, int position);
 /* Sets count, block sizes (NULL: equal blocks) and handles of the next start; the operation signature must be the
