@@ -3,9 +3,9 @@
  * (discover.h), and the rules of TRIVANCE_RULES_FILE.
  *
  * Rank 0 of the first communicator that is initialized (under the drop-in MPI_COMM_WORLD, in MPI_Init) reads the files
- * and broadcasts their texts; it sends every rank the coordinate that a source reports. A torus with fewer coordinates than ranks is a
- * torus of nodes. A node consists of the ranks that share memory; nodes are numbered in the order of their lowest
- * ranks. Only a communicator of all ranks can find the nodes, or use a source of coordinates.
+ * and broadcasts their texts; it sends every rank the coordinate that a source reports. A torus with fewer coordinates
+ * than ranks is a torus of nodes. A node consists of the ranks that share memory; nodes are numbered in the order of
+ * their lowest ranks. Only a communicator of all ranks can find the nodes, or use a source of coordinates.
  */
 #ifndef TRIVANCE_MPI_COMMUNICATOR_WORLD_H
 #define TRIVANCE_MPI_COMMUNICATOR_WORLD_H
