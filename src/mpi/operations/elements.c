@@ -55,116 +55,72 @@ static known_op_t known_op[OPS_MAX];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* permits one collective at a time on trv_mpi_own_comm */
 
-static known_type_t *add_type(MPI_Datatype datatype, int class)
-{
-    if (datatype == MPI_DATATYPE_NULL || known_types == TYPES_MAX)
-        return NULL;
-    known[known_types] = (known_type_t){.datatype = datatype, .class = class};
-    return &known[known_types++];
-}
+/* Kernels besides those of trv_type_t: none, or the one that the class and the size of a type determine. */
+enum { NO_KERNEL = -1, SIGNED = -2, UNSIGNED = -3 };
 
-static void add_kernel(MPI_Datatype datatype, int class, trv_type_t type)
-{
-    known_type_t *added = add_type(datatype, class);
-    if (!added)
-        return;
-    added->has_kernel = true;
-    added->type = type;
-}
-
-static void add_integer(MPI_Datatype datatype, int class, size_t size, bool is_signed)
+/* The size of a Fortran type depends on how the MPI library was built. */
+static int kernel_by_size(int class, size_t size, bool is_signed)
 {
     static const trv_type_t with_sign[] = {TRV_INT8, TRV_INT16, TRV_INT32, TRV_INT64};
     static const trv_type_t without[] = {TRV_UINT8, TRV_UINT16, TRV_UINT32, TRV_UINT64};
-    int at = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : size == 8 ? 3 : -1;
-    if (at >= 0)
-        add_kernel(datatype, class, is_signed ? with_sign[at] : without[at]);
-    else
-        add_type(datatype, class);
+    const int at = size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : size == 8 ? 3 : -1;
+    if (class == FLOATING)
+        return size == sizeof(float) ? TRV_FLOAT : size == sizeof(double) ? TRV_DOUBLE : NO_KERNEL;
+    if (class == COMPLEX)
+        return size == 2 * sizeof(float)    ? TRV_COMPLEX_FLOAT
+               : size == 2 * sizeof(double) ? TRV_COMPLEX_DOUBLE
+                                            : NO_KERNEL;
+    if (at < 0)
+        return NO_KERNEL;
+    return (int)(is_signed ? with_sign[at] : without[at]);
 }
 
-static void add_c_integers(void)
+/* Adds types, of which some may be missing in this MPI library. `kernel`: a trv_type_t, NO_KERNEL, SIGNED or
+ * UNSIGNED. */
+static void add_types(int class, int kernel, int types, const MPI_Datatype *type)
 {
-    add_integer(MPI_SIGNED_CHAR, C_INTEGER, 1, true);
-    add_integer(MPI_UNSIGNED_CHAR, C_INTEGER, 1, false);
-    add_integer(MPI_SHORT, C_INTEGER, sizeof(short), true);
-    add_integer(MPI_UNSIGNED_SHORT, C_INTEGER, sizeof(short), false);
-    add_integer(MPI_INT, C_INTEGER, sizeof(int), true);
-    add_integer(MPI_UNSIGNED, C_INTEGER, sizeof(int), false);
-    add_integer(MPI_LONG, C_INTEGER, sizeof(long), true);
-    add_integer(MPI_UNSIGNED_LONG, C_INTEGER, sizeof(long), false);
-    add_integer(MPI_LONG_LONG, C_INTEGER, sizeof(long long), true);
-    add_integer(MPI_UNSIGNED_LONG_LONG, C_INTEGER, sizeof(long long), false);
-    add_integer(MPI_INT8_T, C_INTEGER, 1, true);
-    add_integer(MPI_INT16_T, C_INTEGER, 2, true);
-    add_integer(MPI_INT32_T, C_INTEGER, 4, true);
-    add_integer(MPI_INT64_T, C_INTEGER, 8, true);
-    add_integer(MPI_UINT8_T, C_INTEGER, 1, false);
-    add_integer(MPI_UINT16_T, C_INTEGER, 2, false);
-    add_integer(MPI_UINT32_T, C_INTEGER, 4, false);
-    add_integer(MPI_UINT64_T, C_INTEGER, 8, false);
-    add_integer(MPI_AINT, MULTI_LANGUAGE, sizeof(MPI_Aint), true);
-    add_integer(MPI_OFFSET, MULTI_LANGUAGE, sizeof(MPI_Offset), true);
-    add_integer(MPI_COUNT, MULTI_LANGUAGE, sizeof(MPI_Count), true);
+    for (int i = 0; i < types; i++) {
+        int size = 0, found = kernel;
+        if (type[i] == MPI_DATATYPE_NULL || known_types == TYPES_MAX || PMPI_Type_size(type[i], &size) != MPI_SUCCESS)
+            continue;
+        if (kernel == SIGNED || kernel == UNSIGNED)
+            found = kernel_by_size(class, (size_t)size, kernel == SIGNED);
+        known[known_types++] = (known_type_t){.datatype = type[i],
+                                              .class = class,
+                                              .has_kernel = found >= 0,
+                                              .type = found >= 0 ? (trv_type_t)found : 0};
+    }
 }
 
-static void add_c_types(void)
+static void add_all_types(void)
 {
-    add_c_integers();
-    add_kernel(MPI_FLOAT, FLOATING, TRV_FLOAT);
-    add_kernel(MPI_DOUBLE, FLOATING, TRV_DOUBLE);
-    add_kernel(MPI_LONG_DOUBLE, FLOATING, TRV_LONG_DOUBLE);
-    add_kernel(MPI_C_FLOAT_COMPLEX, COMPLEX, TRV_COMPLEX_FLOAT);
-    add_kernel(MPI_C_DOUBLE_COMPLEX, COMPLEX, TRV_COMPLEX_DOUBLE);
-    add_kernel(MPI_C_LONG_DOUBLE_COMPLEX, COMPLEX, TRV_COMPLEX_LONG_DOUBLE);
-    add_kernel(MPI_C_BOOL, LOGICAL, TRV_BOOL);
-    add_kernel(MPI_CXX_BOOL, LOGICAL, TRV_BOOL);
-    add_kernel(MPI_CXX_FLOAT_COMPLEX, COMPLEX, TRV_COMPLEX_FLOAT);
-    add_kernel(MPI_CXX_DOUBLE_COMPLEX, COMPLEX, TRV_COMPLEX_DOUBLE);
-    add_kernel(MPI_CXX_LONG_DOUBLE_COMPLEX, COMPLEX, TRV_COMPLEX_LONG_DOUBLE);
-    add_kernel(MPI_BYTE, BYTE, TRV_UINT8);
+    add_types(C_INTEGER, SIGNED, 9,
+              (MPI_Datatype[]){MPI_SIGNED_CHAR, MPI_SHORT, MPI_INT, MPI_LONG, MPI_LONG_LONG, MPI_INT8_T, MPI_INT16_T,
+                               MPI_INT32_T, MPI_INT64_T});
+    add_types(C_INTEGER, UNSIGNED, 9,
+              (MPI_Datatype[]){MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG,
+                               MPI_UNSIGNED_LONG_LONG, MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T});
+    add_types(MULTI_LANGUAGE, SIGNED, 3, (MPI_Datatype[]){MPI_AINT, MPI_OFFSET, MPI_COUNT});
+    add_types(FLOATING, SIGNED, 7,
+              (MPI_Datatype[]){MPI_FLOAT, MPI_DOUBLE, MPI_REAL, MPI_REAL4, MPI_REAL8, MPI_REAL16,
+                               MPI_DOUBLE_PRECISION});
+    add_types(FLOATING, TRV_LONG_DOUBLE, 1, (MPI_Datatype[]){MPI_LONG_DOUBLE});
+    add_types(COMPLEX, SIGNED, 9,
+              (MPI_Datatype[]){MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_CXX_FLOAT_COMPLEX, MPI_CXX_DOUBLE_COMPLEX,
+                               MPI_COMPLEX, MPI_COMPLEX8, MPI_COMPLEX16, MPI_COMPLEX32, MPI_DOUBLE_COMPLEX});
+    add_types(COMPLEX, TRV_COMPLEX_LONG_DOUBLE, 2,
+              (MPI_Datatype[]){MPI_C_LONG_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX});
+    add_types(LOGICAL, TRV_BOOL, 2, (MPI_Datatype[]){MPI_C_BOOL, MPI_CXX_BOOL});
+    add_types(BYTE, TRV_UINT8, 1, (MPI_Datatype[]){MPI_BYTE});
 #ifdef MPIX_C_FLOAT16
-    add_kernel(MPIX_C_FLOAT16, FLOATING, TRV_FLOAT16);
+    add_types(FLOATING, TRV_FLOAT16, 1, (MPI_Datatype[]){MPIX_C_FLOAT16});
 #endif
-}
-
-/* Adds a Fortran type. Its size depends on how the MPI library was built; the type may be missing. */
-static void add_fortran(MPI_Datatype datatype, int class)
-{
-    int size = 0;
-    if (datatype == MPI_DATATYPE_NULL || PMPI_Type_size(datatype, &size) != MPI_SUCCESS)
-        return;
-    if (class == FORTRAN_INTEGER)
-        add_integer(datatype, class, (size_t)size, true);
-    else if (class == FLOATING && size == sizeof(float))
-        add_kernel(datatype, class, TRV_FLOAT);
-    else if (class == FLOATING && size == sizeof(double))
-        add_kernel(datatype, class, TRV_DOUBLE);
-    else if (class == COMPLEX && size == 2 * sizeof(float))
-        add_kernel(datatype, class, TRV_COMPLEX_FLOAT);
-    else if (class == COMPLEX && size == 2 * sizeof(double))
-        add_kernel(datatype, class, TRV_COMPLEX_DOUBLE);
-    else
-        add_type(datatype, class);
-}
-
-static void add_fortran_types(void)
-{
-    const struct {
-        MPI_Datatype datatype;
-        int class;
-    } type[] = {
-        {MPI_INTEGER, FORTRAN_INTEGER},  {MPI_INTEGER1, FORTRAN_INTEGER},
-        {MPI_INTEGER2, FORTRAN_INTEGER}, {MPI_INTEGER4, FORTRAN_INTEGER},
-        {MPI_INTEGER8, FORTRAN_INTEGER}, {MPI_REAL, FLOATING},
-        {MPI_REAL4, FLOATING},           {MPI_REAL8, FLOATING},
-        {MPI_REAL16, FLOATING},          {MPI_DOUBLE_PRECISION, FLOATING},
-        {MPI_COMPLEX, COMPLEX},          {MPI_COMPLEX8, COMPLEX},
-        {MPI_COMPLEX16, COMPLEX},        {MPI_COMPLEX32, COMPLEX},
-        {MPI_DOUBLE_COMPLEX, COMPLEX},   {MPI_LOGICAL, LOGICAL},
-    };
-    for (size_t i = 0; i < sizeof type / sizeof type[0]; i++)
-        add_fortran(type[i].datatype, type[i].class);
+    add_types(FORTRAN_INTEGER, SIGNED, 5,
+              (MPI_Datatype[]){MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8});
+    add_types(LOGICAL, NO_KERNEL, 1, (MPI_Datatype[]){MPI_LOGICAL});
+    add_types(PAIR, NO_KERNEL, 9,
+              (MPI_Datatype[]){MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT, MPI_2INT, MPI_SHORT_INT,
+                               MPI_LONG_DOUBLE_INT, MPI_2INTEGER, MPI_2REAL, MPI_2DOUBLE_PRECISION});
 }
 
 /* The operations on types of every class, as in the MPI standard's table. */
@@ -186,13 +142,7 @@ static void add_ops(void)
 
 static void add_all(void)
 {
-    const MPI_Datatype pair[] = {MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT,
-                                 MPI_2INT,      MPI_SHORT_INT,  MPI_LONG_DOUBLE_INT,
-                                 MPI_2INTEGER,  MPI_2REAL,      MPI_2DOUBLE_PRECISION};
-    add_c_types();
-    add_fortran_types();
-    for (size_t i = 0; i < sizeof pair / sizeof pair[0]; i++)
-        add_type(pair[i], PAIR);
+    add_all_types();
     add_ops();
 }
 
