@@ -7,12 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "algorithms/family.h"
 #include "base/number.h"
 #include "collective/choice.h"
 #include "base/clock.h"
 #include "base/append.h"
 #include "base/error.h"
 #include "planner/ranking.h"
+#include "settings/rules.h"
 
 enum { REPORTED_MS = 1 }; /* planning that takes longer is logged */
 
@@ -184,4 +186,15 @@ int trv_choose_planned(const trv_chooser_t *chooser, const trv_signature_t *sign
         append_runner_up(&query, unit, choice);
     trv_choice_append_duration(choice, ended_s - began_s);
     return TRV_OK;
+}
+
+int trv_choose_requested(const trv_chooser_t *chooser, const trv_signature_t *signature, uint64_t bytes,
+                         const char *requested, const char *source, trv_choice_t *choice)
+{
+    if (trv_is_family(requested))
+        return trv_choose_planned(chooser, signature, bytes, requested, choice);
+    if (!*requested || strcmp(requested, TRV_RULE_AUTO) == 0 || strcmp(requested, TRV_RULE_PLANNED) == 0)
+        return TRV_OK;
+    snprintf(choice->reason, sizeof choice->reason, "%s", source);
+    return trv_choose_named(chooser, signature, requested, source, choice);
 }

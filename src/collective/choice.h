@@ -56,6 +56,12 @@ int trv_choose_named(const trv_chooser_t *chooser, const trv_signature_t *signat
 int trv_choose_planned(const trv_chooser_t *chooser, const trv_signature_t *signature, uint64_t bytes,
                        const char *family, trv_choice_t *choice);
 
+/* Chooses as the user has requested: the algorithm of this name, from `source`, or the fastest of this family.
+ * choice->algorithm also stays "" if `requested` leaves the choice to the planner: "", TRV_RULE_AUTO or
+ * TRV_RULE_PLANNED. Returns the code of the function above that it calls. */
+int trv_choose_requested(const trv_chooser_t *chooser, const trv_signature_t *signature, uint64_t bytes,
+                         const char *requested, const char *source, trv_choice_t *choice);
+
 /* ---- Reasons ----------------------------------------------------------------------------------------------------- */
 
 void trv_choice_append(trv_choice_t *choice, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -2,12 +2,8 @@
  * The choice of a schedule by rank 0 of a communicator: the algorithm that the user has named, if it supports the
  * collective; otherwise the planner's fastest algorithm whose results are bitwise identical on all ranks.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "base/error.h"
 #include "base/size_class.h"
-#include "algorithms/family.h"
 #include "net/inside.h"
 
 trv_simulate_options_t trv_net_simulation(const trv_net_t *net, const trv_network_t *network)
@@ -30,16 +26,9 @@ static int choice_make(const trv_net_entry_t *entry, const trv_network_t *networ
                                    .measured = &net->settings.file_rules,
                                    .allow_inconsistent_names = true,
                                    .explains = net->settings.info};
-    const char *requested = entry->requested;
-    int rc = TRV_OK;
-    if (trv_is_family(requested)) {
-        rc = trv_choose_planned(&chooser, &signature, entry->bytes, requested, choice);
-    } else if (*requested && strcmp(requested, TRV_RULE_AUTO) != 0 && strcmp(requested, TRV_RULE_PLANNED) != 0) {
-        snprintf(choice->reason, sizeof choice->reason, "requested by name");
-        rc = trv_choose_named(&chooser, &signature, requested, "requested by name", choice);
-        if (rc == TRV_ERR_UNSUPPORTED && entry->base.collective != TRV_ALLREDUCE)
-            rc = TRV_OK; /* few algorithms support the other collectives: leave the choice to the planner */
-    }
+    int rc = trv_choose_requested(&chooser, &signature, entry->bytes, entry->requested, "requested by name", choice);
+    if (rc == TRV_ERR_UNSUPPORTED && entry->base.collective != TRV_ALLREDUCE)
+        rc = TRV_OK; /* few algorithms support the other collectives: leave the choice to the planner */
     if (rc == TRV_OK && !*choice->algorithm)
         rc = trv_choose_planned(&chooser, &signature, entry->bytes, NULL, choice);
     if (rc == TRV_OK && !*choice->algorithm)

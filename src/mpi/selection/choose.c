@@ -20,7 +20,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "algorithms/family.h"
 #include "base/error.h"
 #include "base/size_class.h"
 #include "mpi/reports/log.h"
@@ -109,15 +108,6 @@ static trv_chooser_t chooser_of(const trv_mpi_state_t *state, const trv_mpi_argu
     return chooser;
 }
 
-static int choose_named(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, const request_t *request,
-                        trv_choice_t *choice)
-{
-    const trv_chooser_t chooser = chooser_of(state, arguments);
-    const trv_signature_t signature = trv_mpi_signature(arguments);
-    const int code = trv_choose_named(&chooser, &signature, request->algorithm, request->source, choice);
-    return code == TRV_ERR_MEMORY ? code : TRV_OK; /* otherwise the planner's choice replaces it */
-}
-
 /* The vector that a node has in the schedule. In an All-to-All it has the blocks of all its ranks. */
 static uint64_t node_vector_bytes(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments)
 {
@@ -126,13 +116,17 @@ static uint64_t node_vector_bytes(const trv_mpi_state_t *state, const trv_mpi_ar
     return exchanges ? bytes * (uint64_t)(state->ranks / state->config.network.torus.ranks) : bytes;
 }
 
-static int choose_planned(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, const char *family,
-                          trv_choice_t *choice)
+/* Chooses a schedule for the torus as requested, or (NULL) by the planner. */
+static int choose_on_torus(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments, const request_t *request,
+                           trv_choice_t *choice)
 {
     const trv_chooser_t chooser = chooser_of(state, arguments);
     const trv_signature_t signature = trv_mpi_signature(arguments);
-    return trv_choose_planned(&chooser, &signature, trv_size_class(node_vector_bytes(state, arguments)), family,
-                              choice);
+    const uint64_t bytes = trv_size_class(node_vector_bytes(state, arguments));
+    if (!request)
+        return trv_choose_planned(&chooser, &signature, bytes, NULL, choice);
+    const int code = trv_choose_requested(&chooser, &signature, bytes, request->algorithm, request->source, choice);
+    return code == TRV_ERR_MEMORY ? code : TRV_OK; /* otherwise the planner's choice replaces it */
 }
 
 static int choose_in_rank_order(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
@@ -151,8 +145,7 @@ static int choose_in_rank_order(const trv_mpi_state_t *state, const trv_mpi_argu
     if (bytes > IN_RANK_ORDER_BYTES_MAX / (uint64_t)state->ranks)
         return choose_none(choice,
                            "the operation does not commute, and the vectors are too large to be added in rank order");
-    choose_none(choice, request.source);
-    return choose_named(state, arguments, &request, choice);
+    return choose_on_torus(state, arguments, &request, choice);
 }
 
 /* ---- The choice -------------------------------------------------------------------------------------------------- */
@@ -234,13 +227,10 @@ static int choose_requested(const trv_mpi_state_t *state, const trv_mpi_argument
     const bool must_be_faster = is_auto(request.algorithm) && !state->config.torus_known && trv_mpi_is_drop_in();
     if (must_be_faster && !on_nodes)
         return choose_none(choice, state->config.reason);
-    if (trv_is_family(request.algorithm))
-        code = choose_planned(state, arguments, request.algorithm, choice);
-    else if (!is_auto(request.algorithm) && strcmp(request.algorithm, TRV_RULE_PLANNED) != 0)
-        code = choose_named(state, arguments, &request, choice);
+    code = choose_on_torus(state, arguments, &request, choice);
     if (code == TRV_OK && !*choice->algorithm && on_nodes)
         code = trv_mpi_choose_on_nodes(state, arguments, must_be_faster, choice);
-    return code == TRV_OK && !*choice->algorithm && !must_be_faster ? choose_planned(state, arguments, NULL, choice)
+    return code == TRV_OK && !*choice->algorithm && !must_be_faster ? choose_on_torus(state, arguments, NULL, choice)
                                                                     : code;
 }
 
