@@ -109,6 +109,22 @@ static void *wait_for_abort(trv_net_comm_t *world)
     return NULL;
 }
 
+/* Abandons requests in a job of one rank, where libfabric has no pointers to them, which a leak detector would follow. */
+static void abandon_alone(void)
+{
+    const trv_net_options_t options = {TRV_NET_OPTIONS, .rank = 0, .ranks = 1, .address = "127.0.0.1"};
+    trv_net_request_t request[2];
+    trv_net_t *net;
+    if (trv_net_init(&net, &options) < 0)
+        fail("trv_net_init of one rank");
+    for (int i = 0; i < 2; i++)
+        if (trv_net_allreduce_start(trv_net_world(net), data[0], data[1], 10, TRV_DOUBLE, TRV_SUM, &request[i]) < 0)
+            fail("trv_net_allreduce_start of one rank");
+    trv_net_abort(net, "enough");
+    if (trv_net_finalize(&net) != TRV_ERR_TRANSPORT)
+        fail("trv_net_finalize of a broken net returned no error");
+}
+
 /* Starts operations that rank 1 does not take part in, and does not wait for them. */
 static int start_and_abandon(trv_net_t *net)
 {
@@ -117,6 +133,7 @@ static int start_and_abandon(trv_net_t *net)
     trv_net_request_t request[REQUESTS];
     trv_net_plan_t *plan;
     size_t counts[] = {1, 1, 1, 1};
+    abandon_alone();
     if (trv_net_plan_create(&plan, world, TRV_ALLREDUCE, 10, TRV_DOUBLE, TRV_SUM, NULL) < 0)
         fail("trv_net_plan_create");
     if (rank == 1) {
