@@ -109,7 +109,7 @@ static void *wait_for_abort(trv_net_comm_t *world)
     return NULL;
 }
 
-/* Abandons requests in a job of one rank, where libfabric has no pointers to them, which a leak detector would follow. */
+/* Abandons requests in a job of one rank, where libfabric has no pointers to them that a leak detector would follow. */
 static void abandon_alone(void)
 {
     const trv_net_options_t options = {TRV_NET_OPTIONS, .rank = 0, .ranks = 1, .address = "127.0.0.1"};
