@@ -6,9 +6,9 @@ Usage: size.py [SOURCES]              the working tree
        size.py [SOURCES] --budgets    the working tree beside the budgets of CONTRIBUTING.md; exit status 1 if a module
                                       exceeds its budget or belongs to none
 
-Counts the product, the research (research/, figures and validation) and the tests apart. In C, C++, JavaScript and CSS a comment is
-/* … */, or begins with //; in Python, shell, CMake and Makefiles it begins with #, and docstrings are comments, too.
-Vendored files, documents and data are not counted.
+Counts the product, the research and the tests apart. In C, C++, JavaScript and CSS a comment is /* … */, or begins with
+//; in Python, shell, CMake and Makefiles it begins with #, and docstrings are comments, too. Vendored files, documents
+and data are not counted.
 """
 import ast
 import os
@@ -17,7 +17,8 @@ import subprocess
 import sys
 
 PRODUCT = ("src/", "include/", "bench/", "python/", "scripts/", "testbed/", "explorer/")
-RESEARCH = ("research/", "python/trivance/figures/", "python/trivance/validation/")
+RESEARCH = ("research/", "python/trivance/figures/", "python/trivance/validation/")  # the latter two before they moved
+TESTS = ("tests/", "research/tests/")
 # Data: tables that a program has computed, and files that programs read
 DATA = ("/vendor/", "src/search/distances/distances_table.c", "src/search/stars/stars_table.c", "src/formats/front/profiles/",
         "tests/data/", "tests/fuzz/corpus/", "tests/answers.txt")
@@ -54,14 +55,14 @@ def part_of(name):
     """product, research, tests, or None if the file is not counted."""
     if any(name.startswith(data) or data.startswith("/") and data in name for data in DATA) or name.endswith(DATA_ENDINGS):
         return None
-    if name.startswith("tests/"):
+    if name.startswith(TESTS):
         return "tests"
     return "research" if name.startswith(RESEARCH) else "product" if name.startswith(PRODUCT) else None
 
 
 def module_of(name):
     folder = os.path.dirname(name)
-    return folder if folder.startswith(("src/", "testbed/", "explorer/", "python/", "tests/")) else name.split("/", 1)[0]
+    return folder if folder.startswith(("src/", "testbed/", "explorer/", "python/", "research/", "tests/")) else name.split("/", 1)[0]
 
 
 def sizes(root, commit):

@@ -4,7 +4,7 @@
 # Usage: format.sh clang-format-14 [--fix]
 set -eu
 cd "$(dirname "$0")/.."
-files() { find src testbed explorer include python tests bench research examples -name vendor -prune -o \( -name '*.[ch]' -o -name '*.[ch]pp' \) -print0; }
+files() { find src testbed explorer include python tests bench $([ ! -d research ] || echo research) examples -name vendor -prune -o \( -name '*.[ch]' -o -name '*.[ch]pp' \) -print0; }
 case ${2-} in
 --fix) files | xargs -0 "$1" -i ;;
 "")

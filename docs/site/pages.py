@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Writes the pages of the documentation site: pages.py SOURCE FOLDER
 
-Copies docs/ and the documents of the root folder to FOLDER/pages, and mkdocs.yml to FOLDER. Each public header, in
+Copies docs/, research/docs/ and the documents of the root folder to FOLDER/pages, and mkdocs.yml to FOLDER. Each public header, in
 FOLDER/headers/trivance, becomes a page of its comments and declarations. Links to other files of the project lead to
-copies of them, so that the site is complete without the repository.
+copies of them, so that the site is complete without the repository. Where the folder research is missing, as in the archive
+of `make dist`, the site has neither its pages nor links to them.
 """
 import html
 import os
@@ -19,8 +20,10 @@ PAGES = {
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
     "SECURITY.md": "security.md",
+    "research/README.md": "research.md",
 }
-NAME = re.compile(r"\b(trv|TRV|MPI|mpi|trivance|libtrivance)_\w+(\(\))?|\btrivance/\w+\.h\b|\bdocs/[\w-]+\.md\b")
+FOLDERS = ("docs", "research/docs")  # of documents, whose pages are in one folder
+NAME = re.compile(r"\b(trv|TRV|MPI|mpi|trivance|libtrivance)_\w+(\(\))?|\btrivance/\w+\.h\b|\b(research/)?docs/[\w-]+\.md\b")
 LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\]\()([^)\s]+)(\))")
 
 
@@ -29,6 +32,7 @@ class Site:
         self.source, self.pages = source, os.path.join(folder, "pages")
         shutil.rmtree(self.pages, ignore_errors=True)
         self.copied = set()
+        self.research = os.path.isdir(os.path.join(source, "research"))
 
     def read(self, path):
         with open(os.path.join(self.source, path), encoding="utf-8") as file:
@@ -44,8 +48,9 @@ class Site:
         """The page, or the copy, to which a link to this file of the project leads."""
         if path in PAGES:
             return PAGES[path]
-        if path.startswith("docs/"):
-            return path[len("docs/"):]
+        for folder in FOLDERS:
+            if path.startswith(folder + "/"):
+                return path[len(folder) + 1:]
         if path == "include/trivance":
             return "api/index.md"
         if path.startswith("include/trivance/"):
@@ -75,6 +80,8 @@ class Site:
             if not address or re.match(r"[a-z]+:", address):
                 return match.group()
             path = posixpath.normpath(posixpath.join(folder, address))
+            if not self.research and path.startswith("research/"):
+                return before[1:-2]
             if not os.path.exists(os.path.join(self.source, path)):
                 raise SystemExit(f"pages.py: {page} links to {link}, but there is no {path}")
             return before + posixpath.relpath(self.page_of(path), posixpath.dirname(page) or ".") + hash_ + anchor + after
@@ -83,16 +90,19 @@ class Site:
         return "".join(part if i % 2 else LINK.sub(target, part) for i, part in enumerate(parts))
 
     def add_documents(self):
-        for root, folders, names in os.walk(os.path.join(self.source, "docs")):
-            path = os.path.relpath(root, self.source)
-            if path == "docs":
-                folders[:] = [name for name in folders if name not in ("man", "site")]
-            for name in names:
-                if not name.endswith(".md"):
-                    os.makedirs(os.path.join(self.pages, self.page_of(path + "/x")[:-1]), exist_ok=True)
-                    shutil.copy(os.path.join(root, name), os.path.join(self.pages, self.page_of(f"{path}/{name}")))
-        documents = [f"docs/{name}" for name in os.listdir(os.path.join(self.source, "docs")) if name.endswith(".md")]
-        for path in sorted(documents + [path for path in PAGES if not path.startswith("docs/")]):
+        documents = {path for path in PAGES if self.research or not path.startswith("research/")}
+        for top in FOLDERS if self.research else FOLDERS[:1]:
+            for root, folders, names in os.walk(os.path.join(self.source, top)):
+                path = os.path.relpath(root, self.source)
+                if path == "docs":
+                    folders[:] = [name for name in folders if name not in ("man", "site")]
+                for name in names:
+                    if name.endswith(".md"):
+                        documents.add(f"{path}/{name}")
+                    else:
+                        os.makedirs(os.path.join(self.pages, self.page_of(path + "/x")[:-1]), exist_ok=True)
+                        shutil.copy(os.path.join(root, name), os.path.join(self.pages, self.page_of(f"{path}/{name}")))
+        for path in sorted(documents):
             page = self.page_of(path)
             self.write(page, self.rewrite(self.read(path), posixpath.dirname(path), page))
 
@@ -165,6 +175,8 @@ def main():
     entries = site.add_headers(os.path.join(folder, "headers/trivance"))
     site.add_documents()
     settings = site.read("docs/site/mkdocs.yml")
+    if not site.research:
+        settings = re.sub(r"^  - Research:\n(      .*\n)+", "", settings, flags=re.M)
     for page in sorted(os.listdir(site.pages)):
         if page.endswith(".md") and not re.search(rf": {re.escape(page)}$", settings, re.M):
             raise SystemExit(f"pages.py: docs/site/mkdocs.yml has no entry for {page}")

@@ -10,7 +10,7 @@
  *
  * The timing rules are those of SST 11.1 with its Merlin network, on which the paper's simulation builds (section 6,
  * appendix E), and which TRV_DATELINE and otherwise the default options reproduce; docs/simulator.md states every one.
- * docs/published.md states the options that reproduce the paper's own simulation.
+ * research/docs/published.md states the options that reproduce the paper's own simulation.
  *
  * Time is counted in whole femtoseconds. Every run is determined to the last bit by its arguments.
  *

@@ -17,8 +17,8 @@ Errors are exceptions below `TrivanceError` with one sentence, that of the libra
 """
 from ._library import ArgumentError, CancelledError, InvalidScheduleError, LibraryError, OutOfMemoryError, TrivanceError, \
     UnsupportedError, __version__
-from ._units import to_bytes as parse_bytes, to_sizes as parse_sizes
-from ._profiles import profiles
+from ._units import format_bytes, to_bytes as parse_bytes, to_sizes as parse_sizes
+from ._profiles import profile_sources, profiles
 from .network import Network, Torus
 from .planner import Algorithm, Choice, Limit, PaperCost, Planner, algorithms, find_algorithm, plan
 from .schedule import Cost, Proof, Schedule
@@ -28,6 +28,6 @@ from .sweep import sweep
 __all__ = [
     "Algorithm", "ArgumentError", "CancelledError", "Choice", "Comparison", "Cost", "InvalidScheduleError", "LibraryError",
     "Limit", "Network", "OutOfMemoryError", "PaperCost", "Planner", "Proof", "Schedule", "Simulation", "Simulator", "Torus",
-    "TrivanceError", "UnsupportedError", "__version__", "algorithms", "compare", "find_algorithm", "parse_bytes",
-    "parse_sizes", "plan", "profiles", "sweep",
+    "TrivanceError", "UnsupportedError", "__version__", "algorithms", "compare", "find_algorithm", "format_bytes",
+    "parse_bytes", "parse_sizes", "plan", "profile_sources", "profiles", "sweep",
 ]

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import ctypes as c
-from typing import Any, Dict, List, Set, Tuple
+from typing import Any, Dict, List, Tuple
 
 from . import _library as L
 
@@ -29,8 +29,8 @@ def read_flag(row: Any, text: str) -> bool:
     return (text == "yes") != bool(row.name.startswith(b"no-"))
 
 
-def _read(name: str) -> Tuple[Dict[str, Any], Set[str]]:
-    """The parameters of a profile as arguments of `Network`, and the names of those whose source is "fitted"."""
+def _read(name: str) -> List[Tuple[Any, str, str]]:
+    """The parameters of a profile: rows of the table, with value and source."""
     if not isinstance(name, str):
         raise L.ArgumentError(f"the network is {name!r}; expected the name of a profile or the path of a file")
     options = L.SimulateOptions(size=c.sizeof(L.SimulateOptions))
@@ -45,15 +45,25 @@ def _read(name: str) -> Tuple[Dict[str, Any], Set[str]]:
     code = L.formats.profile_read(L.text(name, "the network"), _SET(add), None)
     if code < 0:
         raise L.ArgumentError(L.lib.last_error().decode(errors="replace"))
-    arguments = {keyword_of(row.name.decode()): read_flag(row, value) if row.kind == L.FLAG else value for row, value, _ in rows}
-    return arguments, {keyword_of(row.name.decode()) for row, _, source in rows if source.startswith("fitted")}
+    return rows
 
 
 def read_profile(name: str) -> Dict[str, Any]:
     """The parameters of a profile as arguments of `Network`."""
-    return _read(name)[0]
+    return {keyword_of(row.name.decode()): read_flag(row, value) if row.kind == L.FLAG else value for row, value, _ in _read(name)}
 
 
-def fitted_parameters(name: str) -> Set[str]:
-    """The arguments of `Network` whose values in a profile are fitted to measurements, according to their sources."""
-    return _read(name)[1]
+def profile_sources(name: str) -> Dict[str, str]:
+    """The source of each parameter of a profile, by its keyword argument of `Network`.
+
+    Parameters
+    ----------
+    name : str
+        As for `Network.from_profile`.
+
+    Returns
+    -------
+    dict of str to str
+        Of values that are fitted to measurements, it begins with ``"fitted"``.
+    """
+    return {keyword_of(row.name.decode()): source for row, _, source in _read(name)}

@@ -121,7 +121,7 @@ def to_list(value: Any, what: str, example: str, allowed: str = "a list") -> Lis
     raise ArgumentError(f"{what} is {value!r}; it is {allowed}, for example {example}")
 
 
-def bytes_text(count: int) -> str:
+def format_bytes(count: int) -> str:
     """A size as readable text: "64 KiB"."""
     for unit, bits in (("GiB", 30), ("MiB", 20), ("KiB", 10)):
         if count and count % (1 << bits) == 0:

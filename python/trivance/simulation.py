@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, List, NamedTupl
 from . import _library as L
 from . import _progress
 from ._progress import Progress
-from ._theme import colours
-from ._units import Bytes, bytes_text, to_bool, to_bytes, to_list, to_sizes
+from ._units import Bytes, format_bytes, to_bool, to_bytes, to_list, to_sizes
 from .network import Network, TorusLike, as_network, to_root
-from .planner import algorithms as list_algorithms
+from .plots.theme import colour_of, colours
 from .schedule import Schedule
 
 if TYPE_CHECKING:
@@ -286,7 +285,7 @@ class Comparison:
         if relative is not None:
             L.choose("relative", relative, (*self.algorithms, "limit"))
         ax = ax or L.need("matplotlib.pyplot", "Comparison.plot").subplots()[1]
-        used = {name: _colour(name) for name in self.algorithms}
+        used = {name: colour_of(name) for name in self.algorithms}
         spare = [colour for colour in colours("c") if colour not in used.values()]
         for name in self.algorithms:
             rows = self[name]
@@ -320,7 +319,7 @@ class Comparison:
             matplotlib is not installed.
         """
         L.need("matplotlib", "Comparison.savefig")
-        from .figures.curves import save
+        from .plots.curves import save
         save(self, os.fspath(path))
 
     def _repr_html_(self) -> Optional[str]:
@@ -330,16 +329,8 @@ class Comparison:
             return None
 
     def __repr__(self) -> str:
-        sizes = f"{bytes_text(min(self.sizes))} to {bytes_text(max(self.sizes))}"
+        sizes = f"{format_bytes(min(self.sizes))} to {format_bytes(max(self.sizes))}"
         return f"Comparison({str(self.network.torus)!r}, {list(self.algorithms)}, {sizes}, model={self.network.options['model']!r})"
-
-
-def _colour(name: str) -> Optional[str]:
-    """The colour of the algorithm's family, or of the family with this name; None if it has no colour."""
-    table = list_algorithms()
-    family = {one.name: one.family for one in table}.get(name.split(":")[0], name)
-    number = max((one.colour for one in table if one.family == family), default=0)
-    return colours("c")[number] if number else None
 
 
 def _entries(algorithms: Any, network: Network, collective: str, root: int) -> Dict[str, Union[str, Schedule]]:

@@ -12,7 +12,7 @@
  * --order: instead, the effect of the order in which chunks leave (paper, section 7, joint reductions): CSV with the
  * times in 2, 3 and 4 chunks that leave in the same order in both directions (aligned), and in opposite orders
  * (order.h), their limit, which is the aligned time without reductions, and the share of the messages of the first step
- * that has arrived when the first reduction begins. trivance.figures includes it in its report.
+ * that has arrived when the first reduction begins. `trivance figures` includes it in its report.
  *
  * --check: exit status 1 if a vector above 1 MiB is not at least 1.25 times as fast in the library's own chunks, or as
  * fast as the limit if that is lower: in one chunk, reductions of one of two streams may also overlap with messages of

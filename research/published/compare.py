@@ -1,4 +1,4 @@
-"""Compares `trivance.figures.published` with messages and completion times of the paper's own simulation (README.md).
+"""Compares `trivance_research.figures.published` with messages and completion times of the paper's own simulation (README.md).
 
 Usage: compare.py [--quick]      --quick: rings of 8 and 9, and 8x8, for the tests; otherwise all rows, some minutes
 
@@ -10,10 +10,10 @@ import collections
 import csv
 import pathlib
 import sys
-from typing import Callable, NamedTuple
+from typing import Any, Callable, NamedTuple
 
 import trivance
-from trivance.figures import published
+from trivance_research.figures import published
 
 HERE = pathlib.Path(__file__).parent
 QUICK = ("8", "9", "4x4", "8x8")
@@ -85,7 +85,7 @@ def compare_times(quick: bool) -> tuple[list[Row], int]:
     """The deviations, and the number of rows that are not modelled."""
     rows, missing = [], 0
     for row in read("times.csv", quick):
-        changes = {} if row["link_gbps"] == "800" else {"bandwidth": f"{row['link_gbps']}Gb/s"}
+        changes: dict[str, Any] = {} if row["link_gbps"] == "800" else {"bandwidth": f"{row['link_gbps']}Gb/s"}
         try:
             last, plot = (published.time_ns(row["algorithm"], row["topology"], int(row["count_floats"]),
                                             published.Rules(barrier=barrier), **changes) for barrier in (False, True))

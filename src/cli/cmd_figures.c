@@ -1,5 +1,6 @@
 /*
- * trivance figures: checks the options and executes the Python package (python/trivance/figures), which reads them.
+ * trivance figures: checks the options and executes the Python module trivance.figures, which finds the evaluation
+ * (research/) where it is.
  */
 #include <trivance/common.h>
 
@@ -45,7 +46,8 @@ const cli_command_t cli_figures_command = {
         "and 35 are for 4-D tori. The folder then has index.html (all of it, opens offline), evaluation.md (claim by "
         "claim), plots.md (the effect of each published rule; in complete runs), tables.csv, and in figures/ every "
         "figure as CSV and SVG. An interrupted run resumes where it stopped. "
-        "Requires python3 with numpy and matplotlib.",
+        "Requires python3 with numpy and matplotlib, and the folder research of the git repository, which is not "
+        "installed: in a build of the repository, or in PYTHONPATH.",
     .option = option,
     .examples = "trivance figures --output evaluation\n"
                 "trivance figures --quick --only 6,17\n"

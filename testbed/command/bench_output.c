@@ -1,6 +1,6 @@
 /*
  * The output of `trivance testbed bench`: a table for every job, one CSV file for all, and its plots, which the Python
- * package draws (trivance.figures.testbed).
+ * package draws (trivance.plots.testbed).
  */
 #include <math.h>
 #include <stdio.h>
@@ -338,7 +338,7 @@ int cli_bench_draw(const char *path)
     fflush(stdout);
     const pid_t child = fork();
     if (child == 0)
-        _exit(cli_python("testbed bench", "trivance.figures.testbed", true, word, 1));
+        _exit(cli_python("testbed bench", "trivance.plots.testbed", true, word, 1));
     if (child < 0 || waitpid(child, &status, 0) < 0 || !WIFEXITED(status) || WEXITSTATUS(status) == 1)
         return trv_fail(TRV_ERR_ARGUMENT, "python3 could not draw '%.200s'", path);
     return TRV_OK; /* also without the packages, which has been reported */

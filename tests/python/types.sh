@@ -4,5 +4,6 @@
 set -eu
 command -v mypy > /dev/null || { echo "skipped: mypy is not installed"; exit 77; }
 cd "$1/python"
-exec mypy --strict --config-file=../pyproject.toml --cache-dir="$2" trivance trivance_torch.py ../research/published/compare.py \
-    ../src/mpi/bindings/generate.py
+research=()
+[ ! -e ../research ] || research=(../research/trivance_research ../research/published/compare.py)
+exec mypy --strict --config-file=../pyproject.toml --cache-dir="$2" trivance trivance_torch.py ../src/mpi/bindings/generate.py "${research[@]}"

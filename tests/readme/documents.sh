@@ -16,10 +16,13 @@ for name in $(sed -n 's/^### `\(.*\)`$/\1/p' docs/algorithms.md); do
     grep -qx "$name" <<< "$names" || fault "docs/algorithms.md describes $name, which 'trivance list' does not know"
 done
 
+research=() # missing in the archive of `make dist`
+[ ! -d research ] || research=(./research/*.md ./research/*/*.md)
 while IFS=: read -r document link; do # "docs/tool.md:](networks.md)"
     link=${link#*(}
+    [[ $link != *research/* || -d research ]] || continue
     [ -e "${document%/*}/${link%)}" ] || fault "${document#./} links to ${link%)}, which is not there"
-done < <(grep -oHE '\]\([^)#: ]+\)' ./*.md ./docs/*.md)
+done < <(grep -oHE '\]\([^)#: ]+\)' ./*.md ./docs/*.md "${research[@]}")
 
 picture() { # FILE ARGUMENT…: compares the file with `trivance plan ARGUMENT… --format=svg`
     local file=$1
@@ -44,7 +47,7 @@ grep -q "^__version__ = \"$version\"" python/trivance/_library.py ||
     fault "python/trivance/_library.py has another version than $version"
 grep -q "^trivance ($version) " <(head -1 debian/changelog) || fault "debian/changelog has another version than $version"
 
-faults=$(find src testbed explorer include python bench examples tests -name vendor -prune -o -name '*.[ch]' -print -o -name '*.[ch]pp' -print | xargs awk '
+faults=$(find src testbed explorer include python bench examples tests ${research:+research} -name vendor -prune -o -name '*.[ch]' -print -o -name '*.[ch]pp' -print | xargs awk '
     FNR == 1 && !/^\/\*/ { print "documents: " FILENAME " does not open with a comment" }
     FNR == 551 { print "documents: " FILENAME " has more than 550 lines; 500 is the aim" }')
 [ -z "$faults" ] || { echo "$faults"; code=1; }

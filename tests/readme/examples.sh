@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs every example of every help text and man page in an empty folder with the built tool in PATH, and checks its
 # output by the rules below. Examples that would take long run on a smaller torus, and examples that start MPI jobs run
-# with at most four ranks; these are skipped if there is no MPI, and examples of the explorer are skipped if it was not
-# built. Examples of the testbed are only parsed, because a machine can have only one testbed.
+# with at most four ranks; these are skipped if there is no MPI, and examples of the explorer and of the figures are
+# skipped if these are missing. Examples of the testbed are only parsed, because a machine can have only one testbed.
 # Usage: examples.sh SOURCE BUILD
 set -eu -o pipefail
 source=$1 build=$2
@@ -64,7 +64,8 @@ try() { # WHERE EXAMPLE
     local command=${2%%  *} description
     description=$(sed 's/^ *//' <<< "${2#"$command"}")
     if { [ -z "$launcher" ] && [[ $command =~ mpirun|srun ]]; } ||
-        { [ ! -e "$build/bin/explorer.html" ] && [[ $command =~ ^trivance\ explore ]]; }; then
+        { [ ! -e "$build/bin/explorer.html" ] && [[ $command =~ ^trivance\ explore ]]; } ||
+        { [ ! -d "$source/research" ] && [[ $command =~ ^trivance\ figures ]]; }; then
         skipped=$((skipped + 1))
         return
     fi

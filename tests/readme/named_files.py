@@ -10,7 +10,7 @@ import os
 import re
 import sys
 
-FOLDERS = ("src", "testbed", "explorer", "include", "tests", "examples", "bench", "python")
+FOLDERS = ("src", "testbed", "explorer", "include", "tests", "examples", "bench", "python", "research")
 ENDINGS = (".c", ".h", ".cpp", ".hpp", ".mjs", ".js", ".pml")
 OTHERS = {"cmocka.h", "mpi.h", "mpi-ext.h", "mpif.h", "ompi/op/op.h"}
 NAME = re.compile(r"[\w/*{}.-]*\w\.[ch]\b")

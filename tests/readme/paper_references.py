@@ -49,7 +49,7 @@ OTHERS = ("FIPS 180-2, ",)
 CONTEXT = 200
 NUMBER = r"(?:[1-9](?:\.[0-9])?|[A-G])\b(?!\.[0-9])"
 REFERENCE = re.compile(rf"\b(?:[Ss]ection|[Aa]ppendi)(?:s|x|ces)?\s+({NUMBER}(?:(?:,| and|, and)\s+{NUMBER})*)")
-FOLDERS = ("src", "testbed", "explorer", "include", "tests", "docs", "examples", "bench", "python", "scripts", "README.md", "CONTRIBUTING.md",
+FOLDERS = ("src", "testbed", "explorer", "include", "tests", "docs", "examples", "bench", "python", "research", "scripts", "README.md", "CONTRIBUTING.md",
            "CHANGELOG.md")
 ENDINGS = (".c", ".h", ".md", ".sh", ".py", ".pml", ".mjs", ".js", ".html", ".F90", ".1", ".3", ".7")
 

@@ -18,7 +18,7 @@ def check_plot(grid: Grid, path: str) -> None:
         if count > 1 and name not in ("algorithm", "bytes"):
             raise L.ArgumentError(f"--plot draws algorithms and sizes for a single {name.replace('_', '-')}; here there are "
                                   f"{count}, so give one")
-    from ..figures.curves import check
+    from ..plots.curves import check
     try:
         check(path)
     except L.ArgumentError as error:

@@ -35,7 +35,7 @@ static const char launch[] =
 static void set_path(void)
 {
     static const char *const folder[] = {"../python/", TRIVANCE_PYTHON_PLACE "/", NULL};
-    static const char file[] = "trivance/figures/__main__.py";
+    static const char file[] = "trivance/sweep/__main__.py";
     char path[4096], both[8192];
     const char *others = getenv("PYTHONPATH");
     if (!cli_find_beside(folder, file, R_OK, path, sizeof path))

@@ -1,6 +1,0 @@
-"""``python3 -m trivance.figures``: the figures and tables of the paper's evaluation, recomputed, in a folder."""
-import sys
-
-from .command import main
-
-sys.exit(main(sys.argv[1:]))
