@@ -254,7 +254,7 @@ def _import_a_copy(tmp_path, change):
     copy.mkdir()
     for file in place.glob("*.py"):
         (copy / file.name).write_text(file.read_text())
-    for library in [*place.glob("*.so.0"), place / "sweep"]:
+    for library in [*place.glob("*.so.0"), place / "plots", place / "sweep"]:
         (copy / library.name).symlink_to(library.resolve())
     change(copy)
     done = subprocess.run([sys.executable, "-c", "import trivance"], capture_output=True, text=True, check=False,
@@ -277,6 +277,15 @@ def test_library_of_another_version(tmp_path):
 def test_library_that_is_missing(tmp_path):
     code, sentence = _import_a_copy(tmp_path, lambda copy: (copy / "libtrivance.so.0").unlink())
     assert code == 1 and "LibraryError: libtrivance.so.0 cannot be loaded" in sentence and "TRIVANCE_LIBRARY" in sentence
+
+
+def test_figures_without_research(tmp_path):
+    """The paper's evaluation is not part of the package: one sentence states where it is."""
+    (tmp_path / "trivance").symlink_to(pathlib.Path(tv.__file__).parent)
+    done = subprocess.run([sys.executable, "-m", "trivance.figures"], capture_output=True, text=True, check=False,
+                          env={"PYTHONPATH": str(tmp_path)})
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+    assert done.stderr.startswith("trivance figures: the paper's evaluation is not installed") and "PYTHONPATH" in done.stderr
 
 
 def test_plot():
