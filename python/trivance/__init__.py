@@ -15,15 +15,18 @@ Proof(exact=True, consistent=True, …)
 Sizes are bytes, times seconds, rates bit/s; each may be a string with a unit: ``"1MiB"``, ``"1.5us"``, ``"800Gb/s"``.
 Errors are exceptions below `TrivanceError` with one sentence, that of the library.
 """
-from ._library import ArgumentError, CancelledError, InvalidScheduleError, LibraryError, OutOfMemoryError, TrivanceError, \
-    UnsupportedError, __version__
+from ._errors import ArgumentError, CancelledError, InvalidScheduleError, LibraryError, OutOfMemoryError, TrivanceError, \
+    UnsupportedError
+from ._library import __version__
 from ._units import format_bytes, to_bytes as parse_bytes, to_sizes as parse_sizes
 from ._profiles import profile_sources, profiles
-from .network import Network, Torus
-from .planner import Algorithm, Choice, Limit, PaperCost, Planner, algorithms, find_algorithm, plan
+from .limit import Limit
+from .network import Network
+from .planner import Algorithm, Choice, PaperCost, Planner, algorithms, find_algorithm, plan
 from .schedule import Cost, Proof, Schedule
 from .simulation import Comparison, Simulation, Simulator, compare
 from .sweep import sweep
+from .torus import Torus
 
 __all__ = [
     "Algorithm", "ArgumentError", "CancelledError", "Choice", "Comparison", "Cost", "InvalidScheduleError", "LibraryError",

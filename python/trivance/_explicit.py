@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _library as L
 from ._units import to_bool, to_int, to_list
-from .network import Torus
+from .torus import Torus
 
 if TYPE_CHECKING:
     from .schedule import Schedule

@@ -7,10 +7,13 @@ import os
 import pathlib
 import re
 import shutil
-from typing import Any, Iterable, Iterator, List, Tuple, Union
+from typing import TYPE_CHECKING, Any, Iterable, Iterator, List, Tuple, Union
 
 from . import _library as L
-from .network import Network, port_text
+from .torus import port_text
+
+if TYPE_CHECKING:
+    from .network import Network
 
 PAGE = "trivance-explorer.html"
 

@@ -3,11 +3,14 @@ from __future__ import annotations
 
 import math
 import numbers
-from typing import Any, Dict, List, Tuple
+from typing import TYPE_CHECKING, Any, Dict, List, Tuple
 
 from . import _library as L
 from ._units import to_bps
-from .network import Network, Torus, port_text
+from .torus import Torus, port_text
+
+if TYPE_CHECKING:
+    from .network import Network
 
 
 def to_networkx(network: Network) -> Any:

@@ -1,4 +1,4 @@
-"""The C libraries: finding and loading them, their structures and functions, and errors as exceptions.
+"""The C libraries: finding and loading them, their structures and functions.
 
 Each library is loaded from the folder of the package, if a wheel, an installation or the build has put it there; otherwise
 from the folder in the environment variable TRIVANCE_LIBRARY; if that is not set, the dynamic loader finds it.
@@ -13,6 +13,9 @@ import stat
 from types import SimpleNamespace
 from typing import Any, Callable, ClassVar, Dict, List, NoReturn, Optional, Sequence, Tuple, Union
 
+from ._errors import ArgumentError as ArgumentError, CancelledError as CancelledError, LibraryError as LibraryError
+from ._errors import InvalidScheduleError as InvalidScheduleError, OutOfMemoryError as OutOfMemoryError
+from ._errors import TrivanceError as TrivanceError, UnsupportedError as UnsupportedError
 from ._progress import CALLBACK, run
 
 #: Of this package, and so of the libraries that it works with. The release sets it with that of the project.
@@ -23,52 +26,6 @@ REDUCING = ("allreduce", "reduce-scatter", "reduce")
 BLOCKED = ("reduce-scatter", "allgather", "scatter", "gather", "alltoall")
 SYMMETRIES = ("none", "parity", "translation")
 ORDERS = ("snake", "thirds", "rows")
-
-
-class TrivanceError(Exception):
-    """An operation failed; the text is one sentence, which states what is allowed.
-
-    Attributes
-    ----------
-    code : int
-        The library's code of such errors, one of the negative ``TRV_ERR_*``; 0 if there is none.
-    """
-
-    code = 0
-
-
-class ArgumentError(TrivanceError, ValueError):
-    """An argument has a value that is never valid."""
-
-    code = -1
-
-
-class UnsupportedError(TrivanceError):
-    """A request is valid but not supported: a torus that an algorithm does not take, a package that is not installed."""
-
-    code = -2
-
-
-class OutOfMemoryError(TrivanceError, MemoryError):
-    """There is not enough memory."""
-
-    code = -3
-
-
-class InvalidScheduleError(TrivanceError):
-    """A schedule or a file is not what it claims to be."""
-
-    code = -5
-
-
-class CancelledError(TrivanceError):
-    """A progress function ended the work."""
-
-    code = -7
-
-
-class LibraryError(TrivanceError, ImportError):
-    """The C library is missing, or of another version than this package."""
 
 
 _ERRORS = {kind.code: kind for kind in (ArgumentError, UnsupportedError, OutOfMemoryError, InvalidScheduleError,

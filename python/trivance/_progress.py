@@ -15,6 +15,8 @@ import sys
 import threading
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple, Union
 
+from ._errors import ArgumentError, UnsupportedError
+
 CALLBACK = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_double)
 
 #: What ``progress=`` takes: a function of the fraction that is done, False for none, None for a bar on a terminal.
@@ -73,7 +75,6 @@ def run(function: Callable[..., int], arguments: Any) -> int:
     Ctrl-C may also raise after a function that has succeeded: the caller frees its results.
     """
     if _thread.running:  # the planner would wait for its own lock
-        from ._library import UnsupportedError
         raise UnsupportedError("a progress function, and a handler of SIGINT during a long call, cannot make long calls of the "
                                "library; make them after the call")
     _thread.error, _thread.running = None, True
@@ -116,7 +117,6 @@ def watch(progress: Progress, title: str) -> Iterator[None]:
 def meter(progress: Progress, title: str) -> Iterator[Report]:
     """A function that receives fractions: the caller's, that of a progress bar (tqdm, if it is installed), or None."""
     if not callable(progress) and progress is not None and not isinstance(progress, bool):
-        from ._library import ArgumentError
         raise ArgumentError(f"progress is {progress!r}; it is a function of a fraction, True, False or None")
     if callable(progress) or progress is False or (progress is None and not sys.stderr.isatty()):
         yield progress or None

@@ -3,15 +3,15 @@ from __future__ import annotations
 
 import ctypes as c
 import threading
-from typing import TYPE_CHECKING, Any, Dict, List, NamedTuple, Optional, Tuple, Union
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
 from . import _library as L
 from ._progress import Progress, watch
 from ._units import Bytes, to_bool, to_bytes, to_int
-from .network import Network, Torus, TorusLike, as_network, to_root
-
-if TYPE_CHECKING:
-    from .schedule import Schedule
+from .limit import find_limit
+from .network import Network, as_network
+from .schedule import Schedule
+from .torus import Torus, TorusLike, to_root
 
 
 class PaperCost(NamedTuple):
@@ -104,35 +104,6 @@ def find_algorithm(name: str) -> Algorithm:
     return _algorithm(pointer)
 
 
-class Limit(NamedTuple):
-    """Lower bounds on the time of any schedule, in seconds.
-
-    Attributes
-    ----------
-    time : float
-        The largest of `startup` (a step and the hops of the farthest pair), `sets` (what must leave and enter sets of
-        ranks) and `links` (what all links together carry).
-    steps : float
-        `startup` if every rank sends at most one message per port and step.
-    """
-
-    time: float
-    startup: float
-    sets: float
-    links: float
-    steps: float
-
-
-def find_limit(network: Network, size: Bytes, collective: str, root: int = 0) -> Limit:
-    """See `Network.limit`."""
-    if network.nodes is not None:
-        raise L.UnsupportedError("there are lower bounds for whole networks only; make the network without nodes")
-    found = L.Limit()
-    L.check(L.lib.compare_limit(c.byref(network.torus._struct), c.byref(network._options), L.collective_code(collective),
-                                to_root(root, network.torus), to_bytes(size), c.byref(found)))
-    return Limit(*(getattr(found, name + "_ns") / 1e9 for name in Limit._fields))
-
-
 class Choice(NamedTuple):
     """A schedule that the planner chooses; times are in seconds.
 
@@ -180,9 +151,8 @@ class Choice(NamedTuple):
         """A lower bound on the time of any schedule, in seconds; see `Network.limit`."""
         return find_limit(self.network, self.size, self.collective, self.root).time
 
-    def schedule(self) -> "Schedule":
+    def schedule(self) -> Schedule:
         """The schedule; for a set of nodes as it runs on the whole network."""
-        from .schedule import Schedule
         if self.order is None:
             return Schedule(self.name, self.network, self.collective, self.root)
         return Schedule._on_nodes(self)
@@ -309,3 +279,6 @@ def plan(network: Union[Network, TorusLike], size: Bytes, collective: str = "all
         No schedule satisfies the constraints; the sentence names the constraints that exclude all.
     """
     return Planner(network, collective, root=root, **constraints).best(size, progress)
+
+
+Network._plan = plan

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Iterable, Iterator, List, NamedTuple, Opt
 from . import _library as L
 from ._progress import Progress, callback, run, watch
 from ._units import Bytes, Rate, Time, to_bool, to_bps, to_bytes, to_int, to_ns
-from .network import Network, Torus, TorusLike, as_network, to_root
+from .network import Network, as_network
+from .points import Point, compare_points, simulate, supported
+from .torus import Torus, TorusLike, to_root
 
 if TYPE_CHECKING:
     import numpy as np
@@ -274,7 +276,7 @@ class Schedule(L.Handle):
         >>> bool(mine.verify())
         True
         """
-        from ._explicit import create
+        from ._explicit import create  # loads numpy
         network = as_network(torus)
         return cls._of(create(network.torus, messages, combines, name, collective, units, exact, consistent, weights,
                               mirrored, to_root(root, network.torus)), network)
@@ -437,10 +439,9 @@ class Schedule(L.Handle):
 
     def _verify_nodes(self, choice: "Choice", network: Network, method: str, progress: Progress) -> Proof:
         """Verifies the schedule of the set's own torus; the simulator finds routes that pass a cut link."""
-        from .simulation import Simulator
         proof = Schedule(choice.name, choice.torus, choice.collective, choice.root).verify(None, method, progress)
         try:
-            Simulator(self, network).time(1)
+            supported(compare_points([Point(network, self, 1)]))
         except L.UnsupportedError as error:
             return proof._replace(valid=False, exact=False, consistent=False, fault=str(error))
         return proof
@@ -479,8 +480,7 @@ class Schedule(L.Handle):
         pandas.DataFrame, or numpy.ndarray of shape (sizes,) without pandas
             ``bytes``, ``time`` (s), ``messages``, ``packets``, ``packet_hops``.
         """
-        from .simulation import simulate
-        return simulate(self, network, sizes, progress)
+        return simulate(self._network_for(network), self, sizes, progress)
 
     def draw(self, format: str = "svg", *, size: Optional[Bytes] = None, rank: Optional[int] = None,
              stream: Optional[int] = None, network: Optional[Union[Network, TorusLike]] = None,

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import trivance as tv
-from trivance.simulation import Point, compare_points
+from trivance.points import Point, compare_points
 
 
 def test_example(tmp_path, exhaustive):

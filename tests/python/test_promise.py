@@ -14,7 +14,7 @@ import subprocess
 import pytest
 
 import trivance as tv
-from trivance.simulation import Point, compare_points
+from trivance.points import Point, compare_points
 
 TOLERANCE = 1e-3
 

@@ -1,20 +1,24 @@
 """The picture of a comparison: completion time over size, as an SVG file (`Comparison.savefig`, and --plot of the tool)."""
+from __future__ import annotations
+
 import contextlib
 import math
 import os
 import stat
 from collections.abc import Iterator
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
 from matplotlib.ticker import FuncFormatter, LogLocator  # type: ignore[import]
 
 from .. import _library as L
 from .._units import format_bytes
-from ..network import Network
-from ..simulation import Comparison
 from .svg import INK, MARKERS, MUTED, axes_of, output
 from .theme import colour_of, colours
+
+if TYPE_CHECKING:
+    from ..network import Network
+    from ..simulation import Comparison
 
 
 def _time_text(ns: float, _: Any = None) -> str:

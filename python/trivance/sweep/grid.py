@@ -12,9 +12,10 @@ import re
 from typing import Any, NamedTuple
 
 from .. import _library as L
-from ..network import Network, Torus
+from ..network import Network
 from ..planner import Algorithm, algorithms
-from ..simulation import Point
+from ..points import Point
+from ..torus import Torus
 from . import values
 from .values import AXES, Cell
 

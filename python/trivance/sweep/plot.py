@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 
 from .. import _library as L
-from ..planner import find_limit
+from ..limit import find_limit
 from ..simulation import Comparison
 from .grid import Grid
 

@@ -16,9 +16,9 @@ import stat
 from typing import Any, BinaryIO, NamedTuple, Optional
 
 from .. import _library as L
-from ..simulation import Row
+from ..points import Row
 from .grid import Axis, Grid
-from .values import Cell, text_of
+from .values import text_of
 
 
 class Result(NamedTuple):

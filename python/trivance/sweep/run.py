@@ -10,8 +10,8 @@ from typing import Any, Optional, Union
 from .. import _library as L
 from .._progress import Progress, meter
 from .._units import to_bool, to_int
-from ..network import TorusLike
-from ..simulation import Point, compare_points
+from ..points import Point, compare_points
+from ..torus import TorusLike
 from . import values
 from .grid import Grid
 from .results import DECIMALS, LIMIT, File, Result, Rows

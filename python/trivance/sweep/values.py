@@ -15,8 +15,9 @@ from typing import Any, NamedTuple, Optional, Union
 from .. import _library as L
 from .._profiles import _SET, keyword_of, read_flag
 from .._units import to_bps, to_bytes, to_int, to_list, to_ns, to_quantity
-from ..network import Network, Torus
+from ..network import Network
 from ..planner import algorithms, find_algorithm
+from ..torus import Torus
 
 Cell = Union[int, float, str]
 VALUES_MAX = 10000  # of an axis

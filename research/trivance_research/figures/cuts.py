@@ -12,7 +12,7 @@ import itertools
 import numpy as np
 
 import trivance
-from trivance.simulation import Point
+from trivance.points import Point
 
 from .catalogue import CUT_SIZES, Spec
 from .measures import Curve, Figure, exactly

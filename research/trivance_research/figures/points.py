@@ -8,7 +8,7 @@ import signal
 from typing import Any, Iterable, NamedTuple, Sequence
 
 import trivance
-from trivance import simulation
+from trivance import points as comparisons
 
 from . import message_rules, published
 
@@ -38,12 +38,12 @@ class Point(NamedTuple):
         """The points of one member each that the published simulation has, if the options name its rules."""
         return [self._replace(members=(member,)) for member in self.members if published.simulates(member, self.torus, self.size)]
 
-    def asked(self) -> simulation.Point:
+    def asked(self) -> comparisons.Point:
         """The question to the library. A member trivance-b#RULE is Trivance B under another message rule."""
         rules = [member.partition("#")[2] for member in self.members if "#" in member]
         names = ",".join(member for member in self.members if "#" not in member)
         schedule = _schedule(self.torus, rules[0]) if rules else None
-        return simulation.Point(network_of(self.torus, self.options), names, self.size, self.collective, schedule=schedule)
+        return comparisons.Point(network_of(self.torus, self.options), names, self.size, self.collective, schedule=schedule)
 
 
 class Answer(NamedTuple):
@@ -120,13 +120,13 @@ def answer(point: Point, kept: Kept) -> Answer:
     return min((kept.answers[one.key] for one in point.singles), default=Answer(math.nan, "", 0))
 
 
-def keep(what: str, asked: Sequence[tuple[str, simulation.Point]], kept: Kept, workers: int) -> None:
+def keep(what: str, asked: Sequence[tuple[str, comparisons.Point]], kept: Kept, workers: int) -> None:
     """Adds the answers of all points that have one to ``kept`` under their keys, each as soon as it is known."""
-    def done(index: int, row: simulation.Row) -> None:
+    def done(index: int, row: comparisons.Row) -> None:
         if row.reason is None:
             kept.add(asked[index][0], Answer(row.time_ns, row.name, row.packet_hops))
 
-    simulation.compare_points([point for _, point in asked], workers, None, what, done)
+    comparisons.compare_points([point for _, point in asked], workers, None, what, done)
 
 
 # ---- By the published rules ------------------------------------------------------------------------------------------

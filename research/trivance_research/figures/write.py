@@ -29,7 +29,7 @@ def figure_csv(figure: Figure, stream: TextIO) -> None:
     if figure.spec.about_cuts:
         _cuts_csv(figure, write)
         return
-    spec, own = figure.spec, catalogue.own_of(figure.spec).key
+    own = catalogue.own_of(figure.spec).key
     write(["figure", "torus", "parameter", "value", "family", "algorithm", "bytes", "time_ns", f"{own}_time_ns",
            f"time_vs_{own}", "rules"])
     for rules, one in (("text", figure), ("published", figure.published)):

@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Iterable
 
 from trivance import Network, Torus, format_bytes
-from trivance.simulation import Point, compare_points, supported
+from trivance.points import Point, compare_points, supported
 
 SIZES = (512, 16 << 10, 128 << 10, 1 << 20, 8 << 20, 64 << 20)
 
