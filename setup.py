@@ -1,7 +1,7 @@
 """The libraries for a wheel: built by CMake, and put beside the package's files. All else is in pyproject.toml.
 
-libjansson, which libtrivance_formats needs, comes along. The subpackage torch does not: its extension is built and installed
-by CMake for one PyTorch. A module in its place reports that.
+libjansson, which libtrivance_formats needs, comes along. The subpackage torch does not: its extension is built and
+installed by CMake for one PyTorch. A module in its place reports that.
 """
 import os
 import re
@@ -26,7 +26,8 @@ class BuildLibraries(build_py):
                         "-DCMAKE_SHARED_LINKER_FLAGS=-Wl,--strip-debug", "-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON", *parts],
                        check=True)
         jobs = str(len(os.sched_getaffinity(0)))
-        subprocess.run(["cmake", "--build", folder, "--parallel", jobs, "--target", "trivance_shared", "trivance_formats"],
+        subprocess.run(["cmake", "--build", folder, "--parallel", jobs, "--target", "trivance_shared",
+                        "trivance_formats"],
                        check=True)
         package = os.path.join(self.build_lib, "trivance")
         for file in ("src/libtrivance.so.0", "src/formats/front/libtrivance_formats.so.0", "python/trivance/torch.py"):

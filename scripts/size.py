@@ -20,8 +20,8 @@ PRODUCT = ("src/", "include/", "bench/", "python/", "scripts/", "testbed/", "exp
 RESEARCH = ("research/", "python/trivance/figures/", "python/trivance/validation/")  # the latter two before they moved
 TESTS = ("tests/", "research/tests/")
 # Data: tables that a program has computed, and files that programs read
-DATA = ("/vendor/", "src/search/distances/distances_table.c", "src/search/stars/stars_table.c", "src/formats/front/profiles/",
-        "tests/data/", "tests/fuzz/corpus/", "tests/answers.txt")
+DATA = ("/vendor/", "src/search/distances/distances_table.c", "src/search/stars/stars_table.c",
+        "src/formats/front/profiles/", "tests/data/", "tests/fuzz/corpus/", "tests/answers.txt")
 DATA_ENDINGS = (".csv", ".json", ".svg", ".png", ".md", ".ipynb")
 C_LIKE = (".c", ".h", ".h.in", ".cpp", ".hpp", ".js", ".mjs", ".css", ".ts", ".map", ".F90", ".f90")
 
@@ -34,7 +34,8 @@ def without_docstrings(text):
     """Python text in which the lines of docstrings are empty."""
     lines = text.splitlines()
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node, clean=False) is not None:
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node,
+                                                                                               clean=False) is not None:
             first, last = node.body[0].lineno, node.body[0].end_lineno
             lines[first - 1:last] = [""] * (last - first + 1)
     return "\n".join(lines)
@@ -53,7 +54,8 @@ def code_lines(name, text):
 
 def part_of(name):
     """product, research, tests, or None if the file is not counted."""
-    if any(name.startswith(data) or data.startswith("/") and data in name for data in DATA) or name.endswith(DATA_ENDINGS):
+    if any(name.startswith(data) or data.startswith("/") and data in name
+           for data in DATA) or name.endswith(DATA_ENDINGS):
         return None
     if name.startswith(TESTS):
         return "tests"
@@ -62,7 +64,8 @@ def part_of(name):
 
 def module_of(name):
     folder = os.path.dirname(name)
-    return folder if folder.startswith(("src/", "testbed/", "explorer/", "python/", "research/", "tests/")) else name.split("/", 1)[0]
+    return folder if folder.startswith(("src/", "testbed/", "explorer/", "python/", "research/",
+                                        "tests/")) else name.split("/", 1)[0]
 
 
 def sizes(root, commit):

@@ -31,7 +31,8 @@ QUESTIONS = 2000
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 RECORDING = os.path.join(ROOT, "tests", "answers.txt")
 RINGS = ["2", "3", "4", "5", "6", "7", "8", "9", "12", "16", "27", "32", "5m", "8m", "9m"]
-TORI = ["2x2", "3x3", "4x4", "3x5", "4x8", "9x3", "8x8", "9x9", "2x2x2", "3x3x3", "4x4x4", "2x3x4", "4x4m", "3mx5m", "2x2x2x2"]
+TORI = ["2x2", "3x3", "4x4", "3x5", "4x8", "9x3", "8x8", "9x9", "2x2x2", "3x3x3", "4x4x4", "2x3x4", "4x4m", "3mx5m",
+        "2x2x2x2"]
 COLLECTIVES = ["allreduce", "reduce-scatter", "allgather", "broadcast", "reduce", "scatter", "gather", "alltoall"]
 ROOTED = COLLECTIVES[3:7]
 FAMILIES = ["trivance", "swing", "bruck", "recdoub", "planned"]
@@ -76,7 +77,8 @@ NOT_COMPARED = {"wall_s", "seconds"}  # columns that are measured
 def options_of(draw, parameters, most):
     """Up to `most` options of a network with random values."""
     chosen = draw.sample(sorted(parameters), draw.randrange(most + 1))
-    return [f"--{name}={draw.choice(parameters[name][:-1]) if draw.random() < 0.9 else parameters[name][-1]}" for name in chosen]
+    return [f"--{name}={draw.choice(parameters[name][:-1]) if draw.random() < 0.9 else parameters[name][-1]}"
+            for name in chosen]
 
 
 def collective_of(draw):
@@ -100,23 +102,23 @@ def question(draw, names):
     """The arguments of the tool for one random question."""
     torus = draw.choice(RINGS + TORI if draw.random() < 0.95 else ["0", "3x", "9y9", "1", "1x1", "4x3mx2"])
     size = draw.choice(SIZES)
-    command = draw.choice(["list", "plan", "plan", "plan", "cost", "simulate", "simulate", "simulate", "verify", "sweep",
-                           "sweep", "export"])
+    command = draw.choice(["list", "plan", "plan", "plan", "cost", "simulate", "simulate", "simulate", "verify",
+                           "sweep", "sweep", "export"])
     links = {name: NETWORK[name] for name in LINKS}
     if command == "list":
         return ["list", *collective_of(draw)[:1], *format_of(draw, "json", "csv", "table")]
     if command == "plan":
         mode = draw.choice([[], [], [], ["--why"], ["--all-sizes"], ["--nodes=0-2,4"], ["--limit"], ["--consistent"]])
         algorithm = [f"--algorithm={draw.choice(names + 3 * FAMILIES)}"] if draw.random() < 0.4 else []
-        return ["plan", torus, f"--bytes={size}", *mode, *algorithm, *collective_of(draw), *options_of(draw, NETWORK, 3),
-                *format_of(draw, "json", "text", "svg")]
+        return ["plan", torus, f"--bytes={size}", *mode, *algorithm, *collective_of(draw),
+                *options_of(draw, NETWORK, 3), *format_of(draw, "json", "text", "svg")]
     if command == "cost":
         return ["cost", torus, f"--algorithm={algorithm_of(draw, names)}", f"--bytes={size}", *collective_of(draw),
                 *options_of(draw, links, 1), *draw.choice([[], ["--limit"]]), *format_of(draw, "json", "csv")]
     if command == "simulate":
         mode = draw.choice([[], [], ["--limit"], ["--ranking"], ["--links"], ["--compare"], ["--full"]])
-        return ["simulate", torus, f"--algorithm={algorithm_of(draw, names)}", f"--bytes={size},{draw.choice(SIZES)}", *mode,
-                *collective_of(draw), *options_of(draw, NETWORK | SIMULATED, 3), *format_of(draw, "json", "csv")]
+        return ["simulate", torus, f"--algorithm={algorithm_of(draw, names)}", f"--bytes={size},{draw.choice(SIZES)}",
+                *mode, *collective_of(draw), *options_of(draw, NETWORK | SIMULATED, 3), *format_of(draw, "json", "csv")]
     if command == "verify":
         return ["verify", torus, f"--algorithm={algorithm_of(draw, names)}", *collective_of(draw),
                 *options_of(draw, links, 1), *format_of(draw, "json", "csv")]
@@ -143,7 +145,8 @@ def without_measurements(text):
     try:
         rows = json.loads(text) if text.startswith("[") else [json.loads(line) for line in text.splitlines()]
         if all(isinstance(row, dict) for row in rows):
-            return "\n".join(sorted(json.dumps({k: v for k, v in row.items() if k not in NOT_COMPARED}) for row in rows))
+            return "\n".join(sorted(json.dumps({k: v for k, v in row.items() if k not in NOT_COMPARED})
+                                    for row in rows))
     except ValueError:
         pass
     if text.startswith("torus ") and text.partition("\n")[0].endswith(" time"):  # of `trivance verify`
@@ -158,8 +161,8 @@ def without_measurements(text):
 def ask(build, command):
     """The exit status, the output and the errors of the tool."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("TRIVANCE")}
-    done = subprocess.run([os.path.join(build, "bin", "trivance"), *shlex.split(command)], capture_output=True, text=True,
-                          errors="replace", stdin=subprocess.DEVNULL, timeout=600, check=False, cwd="/",
+    done = subprocess.run([os.path.join(build, "bin", "trivance"), *shlex.split(command)], capture_output=True,
+                          text=True, errors="replace", stdin=subprocess.DEVNULL, timeout=600, check=False, cwd="/",
                           env=environment | {"LC_ALL": "C.UTF-8", "PYTHONPATH": os.path.join(ROOT, "python")})
     tool = os.path.join(os.path.abspath(build), "bin")
     return f"exit {done.returncode}\n{without_measurements(done.stdout)}\n{done.stderr}".replace(tool, "BIN")
@@ -187,12 +190,14 @@ def job(build, kind):
     if kind == "net":
         command = f"{build}/bin/trivance launch -n 4 {build}/examples/allreduce_net"
     else:
-        command = (f"mpirun.{kind} -n 4 env LD_PRELOAD={glob.glob(f'{build}/**/libtrivance_pmpi_{kind}.so', recursive=True)[0]} "
+        command = (f"mpirun.{kind} -n 4 env "
+                   f"LD_PRELOAD={glob.glob(f'{build}/**/libtrivance_pmpi_{kind}.so', recursive=True)[0]} "
                    f"{build}/tests/preload/preload_semantics.{kind}")
     with tempfile.TemporaryDirectory() as folder:  # a log of its own for each rank, because a launcher joins lines
-        done = subprocess.run(["bash", "-c", f". scripts/mpi-environment.sh; {command}"], capture_output=True, text=True, cwd=ROOT,
-                              timeout=600, check=False, env=os.environ | {"TRIVANCE_TORUS": "2x2", "TRIVANCE_DEBUG": "info",
-                                                                         "TRIVANCE_DEBUG_FILE": f"{folder}/%p"})
+        done = subprocess.run(["bash", "-c", f". scripts/mpi-environment.sh; {command}"], capture_output=True,
+                              text=True, cwd=ROOT, timeout=600, check=False,
+                              env=os.environ | {"TRIVANCE_TORUS": "2x2", "TRIVANCE_DEBUG": "info",
+                                                "TRIVANCE_DEBUG_FILE": f"{folder}/%p"})
         log = "".join(pathlib.Path(path).read_text(encoding="utf-8") for path in sorted(glob.glob(f"{folder}/*")))
     return f"exit {done.returncode}\n{decisions(log + done.stderr)}"
 
@@ -241,7 +246,8 @@ def compare(build, old):
     for text in changed:
         print(f"{'changed' if text in recorded else 'new'}: {text}")
         if text in before:
-            print("\n".join(difflib.unified_diff(before[text].splitlines(), found[text].splitlines(), "old", "new", lineterm="", n=1)))
+            print("\n".join(difflib.unified_diff(before[text].splitlines(), found[text].splitlines(), "old", "new",
+                                                 lineterm="", n=1)))
     for text in missing:
         print(f"missing: {text}")
     print(f"{len(found)} answers: {len(changed)} changed or new, {len(missing)} missing")

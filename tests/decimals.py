@@ -32,7 +32,8 @@ def faults(text):
         elif token[0][0] == '"' and re.search(POINT, token[0].replace("%%", "")):
             calls = [name for name in names if re.fullmatch(r"\w+", name)]
             if not calls or re.fullmatch(PRINT_OR_SCAN, calls[-1]):
-                yield code.count("\n", 0, token.start()) + 1, f"{calls[-1] if calls else 'a format outside a call'}: {token[0]}"
+                yield code.count("\n", 0,
+                                 token.start()) + 1, f"{calls[-1] if calls else 'a format outside a call'}: {token[0]}"
         before = token[0]
 
 

@@ -65,7 +65,8 @@ def declared(root):
             for call in re.findall(r"^\s*trivance_(?:module|programs)\(([^)]*)\)", text.read(), re.M):
                 words = call.split()
                 at = words.index("DEPENDS") + 1 if "DEPENDS" in words else len(words)
-                end = next((i for i in range(at, len(words)) if words[i] in ("LIBRARIES", "SOURCES", "MPI")), len(words))
+                end = next((i for i in range(at, len(words)) if words[i] in ("LIBRARIES", "SOURCES", "MPI")),
+                           len(words))
                 modules[words[0]] = sorted(words[at:end])
     return modules
 
@@ -115,7 +116,8 @@ def misplaced(root, files):
             for name in re.findall(FUNCTION + r"\s*\{", code, re.M):
                 defines.setdefault(name, []).append(file)
         else:
-            declares += [(name, file) for name in re.findall(FUNCTION + r"(?:\s*__attribute__\(\(.*\)\))?;", code, re.M)]
+            declares += [(name, file)
+                         for name in re.findall(FUNCTION + r"(?:\s*__attribute__\(\(.*\)\))?;", code, re.M)]
     for name, header in declares:
         own = [file[:-1] + "h" for file in defines.get(name, []) if file[:-1] + "h" in files]
         if name not in defines:

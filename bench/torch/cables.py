@@ -4,9 +4,9 @@ between all of them: all_reduce on rings of 4 and 5 nodes of the testbed. Needs 
 
     PYTHONPATH=build/python /usr/bin/python3 bench/torch/cables.py
 
-Each number is the median of the slowest rank; the ratio is the time of gloo divided by that of Trivance. The limit is the
-larger of the time that a byte needs to the farthest node and the time that a node needs to send 2 (n - 1) / n of the
-vector over its two cables."""
+Each number is the median of the slowest rank; the ratio is the time of gloo divided by that of Trivance. The limit is
+the larger of the time that a byte needs to the farthest node and the time that a node needs to send 2 (n - 1) / n of
+the vector over its two cables."""
 
 import argparse
 import os
@@ -52,9 +52,9 @@ def measure(trivance: str, ranks: int, network: str, backend: str, rounds: int) 
     subprocess.run([trivance, "testbed", "up", str(ranks), *options, f"--bandwidth={BANDWIDTH_BPS / 1e6:.0f}Mb/s",
                     f"--hop-latency={LATENCY_S * 1e3:.0f}ms"], check=True, stdout=subprocess.DEVNULL)
     try:
-        made = subprocess.run([trivance, "testbed", "run", "--mpi=none", "--", sys.executable, os.path.abspath(__file__),
-                               f"--backend={backend}", f"--rounds={rounds}"], check=True, stdout=subprocess.PIPE,
-                              text=True)
+        made = subprocess.run([trivance, "testbed", "run", "--mpi=none", "--", sys.executable,
+                               os.path.abspath(__file__), f"--backend={backend}", f"--rounds={rounds}"], check=True,
+                              stdout=subprocess.PIPE, text=True)
     finally:
         subprocess.run([trivance, "testbed", "down"], check=True, stdout=subprocess.DEVNULL)
     lines = [line.split() for line in made.stdout.splitlines() if line.startswith("time ")]
@@ -66,7 +66,8 @@ def limit_us(ranks: int, size: int) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Compares Trivance on hosts that do not forward with gloo on hosts that do.")
+    parser = argparse.ArgumentParser(description="Compares Trivance on hosts that do not forward with gloo on hosts "
+                                     "that do.")
     parser.add_argument("--ranks", default="4,5", help="rings, for example 4,5")
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--backend", help=argparse.SUPPRESS)
@@ -81,8 +82,8 @@ def main() -> None:
         ours = measure(trivance, ranks, "--no-forwarding", "trivance", arguments.rounds)
         gloo = measure(trivance, ranks, None, "gloo", arguments.rounds)
         for size in SIZES:
-            print(f"{ranks:4}  {text_of(size):>10}  {ours[size]:11.0f}  {gloo[size]:9.0f}  {gloo[size] / ours[size]:5.2f}  "
-                  f"{limit_us(ranks, size):8.0f}", flush=True)
+            print(f"{ranks:4}  {text_of(size):>10}  {ours[size]:11.0f}  {gloo[size]:9.0f}  "
+                  f"{gloo[size] / ours[size]:5.2f}  {limit_us(ranks, size):8.0f}", flush=True)
 
 
 if __name__ == "__main__":

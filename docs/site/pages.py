@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Writes the pages of the documentation site: pages.py SOURCE FOLDER
 
-Copies docs/, research/docs/ and the documents of the root folder to FOLDER/pages, and mkdocs.yml to FOLDER. Each public header, in
-FOLDER/headers/trivance, becomes a page of its comments and declarations. Links to other files of the project lead to
-copies of them, so that the site is complete without the repository. Where the folder research is missing, as in the archive
-of `make dist`, the site has neither its pages nor links to them.
+Copies docs/, research/docs/ and the documents of the root folder to FOLDER/pages, and mkdocs.yml to FOLDER. Each public
+header, in FOLDER/headers/trivance, becomes a page of its comments and declarations. Links to other files of the project
+lead to copies of them, so that the site is complete without the repository. Where the folder research is missing, as in
+the archive of `make dist`, the site has neither its pages nor links to them.
 """
 import html
 import os
@@ -23,7 +23,8 @@ PAGES = {
     "research/README.md": "research.md",
 }
 FOLDERS = ("docs", "research/docs")  # of documents, whose pages are in one folder
-NAME = re.compile(r"\b(trv|TRV|MPI|mpi|trivance|libtrivance)_\w+(\(\))?|\btrivance/\w+\.h\b|\b(research/)?docs/[\w-]+\.md\b")
+NAME = re.compile(r"\b(trv|TRV|MPI|mpi|trivance|libtrivance)_\w+(\(\))?|\btrivance/\w+\.h\b|"
+                  r"\b(research/)?docs/[\w-]+\.md\b")
 LINK = re.compile(r"(!?\[(?:[^\[\]]|\[[^\]]*\])*\]\()([^)\s]+)(\))")
 
 
@@ -84,7 +85,8 @@ class Site:
                 return before[1:-2]
             if not os.path.exists(os.path.join(self.source, path)):
                 raise SystemExit(f"pages.py: {page} links to {link}, but there is no {path}")
-            return before + posixpath.relpath(self.page_of(path), posixpath.dirname(page) or ".") + hash_ + anchor + after
+            return before + posixpath.relpath(self.page_of(path),
+                                              posixpath.dirname(page) or ".") + hash_ + anchor + after
 
         parts = re.split(r"(^```.*?^```$)", text, flags=re.M | re.S)  # blocks of code have no links
         return "".join(part if i % 2 else LINK.sub(target, part) for i, part in enumerate(parts))
@@ -115,7 +117,8 @@ class Site:
             self.write(page, text)
             entries.append(f"trivance/{name}: {page}")
             rows.append(f"| [trivance/{name}]({name[:-2]}.md) | {purpose} |")
-        self.write("api/index.md", "# C interface\n\nEach header begins with its purpose. With `make docs` there are also "
+        self.write("api/index.md",
+                   "# C interface\n\nEach header begins with its purpose. With `make docs` there are also "
                    "man pages in man3, in which functions are found by name.\n\n| header | purpose |\n|---|---|\n" +
                    "\n".join(rows) + "\n")
         return entries
@@ -152,7 +155,8 @@ def header_page(name, text):
     rest = text[len(first):]
     for block in re.split(r"\n\s*\n(?! )", rest.strip()):
         block = block.strip("\n")
-        if not block or re.fullmatch(r"(#(ifndef|define|include|if|ifdef|endif|else)\b[^\n]*(\n|$)|extern \"C\" \{\n?|\}\n?)+", block):
+        if not block or re.fullmatch(r"(#(ifndef|define|include|if|ifdef|endif|else)\b[^\n]*(\n|$)|"
+                                     r"extern \"C\" \{\n?|\}\n?)+", block):
             continue
         section = re.match(r"/\* -+ (.*?) -+ \*/$", block)
         if section:
@@ -186,7 +190,6 @@ def main():
         raise SystemExit("pages.py: docs/site/mkdocs.yml has no place for the pages of the headers")
     with open(os.path.join(folder, "mkdocs.yml"), "w", encoding="utf-8") as file:
         file.write(settings)
-
 
 
 if __name__ == "__main__":

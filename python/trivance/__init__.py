@@ -15,8 +15,8 @@ Proof(exact=True, consistent=True, …)
 Sizes are bytes, times seconds, rates bit/s; each may be a string with a unit: ``"1MiB"``, ``"1.5us"``, ``"800Gb/s"``.
 Errors are exceptions below `TrivanceError` with one sentence, that of the library.
 """
-from ._errors import ArgumentError, CancelledError, InvalidScheduleError, LibraryError, OutOfMemoryError, TrivanceError, \
-    UnsupportedError
+from ._errors import (ArgumentError, CancelledError, InvalidScheduleError, LibraryError, OutOfMemoryError,
+                      TrivanceError, UnsupportedError)
 from ._library import __version__
 from ._units import format_bytes, to_bytes as parse_bytes, to_sizes as parse_sizes
 from ._profiles import profile_sources, profiles
@@ -29,8 +29,8 @@ from .sweep import sweep
 from .torus import Torus
 
 __all__ = [
-    "Algorithm", "ArgumentError", "CancelledError", "Choice", "Comparison", "Cost", "InvalidScheduleError", "LibraryError",
-    "Limit", "Network", "OutOfMemoryError", "PaperCost", "Planner", "Proof", "Schedule", "Simulation", "Simulator", "Torus",
-    "TrivanceError", "UnsupportedError", "__version__", "algorithms", "compare", "find_algorithm", "format_bytes",
-    "parse_bytes", "parse_sizes", "plan", "profile_sources", "profiles", "sweep",
+    "Algorithm", "ArgumentError", "CancelledError", "Choice", "Comparison", "Cost", "InvalidScheduleError",
+    "LibraryError", "Limit", "Network", "OutOfMemoryError", "PaperCost", "Planner", "Proof", "Schedule", "Simulation",
+    "Simulator", "Torus", "TrivanceError", "UnsupportedError", "__version__", "algorithms", "compare", "find_algorithm",
+    "format_bytes", "parse_bytes", "parse_sizes", "plan", "profile_sources", "profiles", "sweep",
 ]

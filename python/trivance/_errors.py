@@ -20,7 +20,8 @@ class ArgumentError(TrivanceError, ValueError):
 
 
 class UnsupportedError(TrivanceError):
-    """A request is valid but not supported: a torus that an algorithm does not take, a package that is not installed."""
+    """A request is valid but not supported: a torus that an algorithm does not take, a package that is not
+    installed."""
 
     code = -2
 

@@ -29,7 +29,8 @@ def _kinds(torus: Torus) -> Tuple[Dict[str, Tuple[Any, int, int]], Dict[str, Tup
     """The columns of messages and of combines: default, minimum and maximum."""
     rank, port = (_NEEDED, 0, torus.size - 1), 2 * len(torus.dims) - 1
     register, step = REGISTERS_MAX - 1, (_NEEDED, 0, CELLS_MAX)
-    both: Dict[str, Tuple[Any, int, int]] = {"stream": (0, 0, STREAMS_MAX - 1), "step": step, "unit": (-1, -1, UNITS_MAX - 1)}
+    both: Dict[str, Tuple[Any, int, int]] = {"stream": (0, 0, STREAMS_MAX - 1), "step": step,
+                                             "unit": (-1, -1, UNITS_MAX - 1)}
     return ({**both, "src": rank, "dst": rank, "port": (_COMPUTED, 0, port), "from_reg": (0, 0, register),
              "to_reg": (_COMPUTED, 0, register), "nic": (-1, -1, port)},
             {**both, "rank": rank, "dst": (0, 0, register), "sources": (_NEEDED, -1, register)})
@@ -46,8 +47,8 @@ def _columns(table: Any, what: str, kinds: Dict[str, Tuple[Any, int, int]]) -> C
         raise L.ArgumentError(f"{what} are a {type(table).__name__}; they are a structured array, a DataFrame or a "
                               "dictionary of columns, for example {'step': [0], 'src': [0], 'dst': [1]}")
     if "units" in names:
-        raise L.ArgumentError(f"{what} have a column 'units', of counts; from_messages takes 'unit', a row for each unit, as "
-                              "Schedule.transfers has them")
+        raise L.ArgumentError(f"{what} have a column 'units', of counts; from_messages takes 'unit', a row for each "
+                              "unit, as Schedule.transfers has them")
     for name in names:
         if name not in kinds:
             raise L.ArgumentError(f"{what} have no column {name!r}; there are {', '.join(kinds)}")
@@ -72,9 +73,10 @@ def _numbers(column: Any, name: str, what: str, low: int, high: int) -> Any:
     if array.size == 0 and array.dtype.kind == "f":
         array = array.astype(np.int64)
     if array.dtype.kind not in "iu" or array.ndim != (2 if name == "sources" else 1):
-        allowed = "a list of registers in each row, such as [0, 1]" if name == "sources" else "whole numbers, one in each row"
-        raise L.ArgumentError(f"the column {name!r} of {what} has dtype {array.dtype} and shape {array.shape}; it takes "
-                              f"{allowed}")
+        allowed = ("a list of registers in each row, such as [0, 1]" if name == "sources" else
+                   "whole numbers, one in each row")
+        raise L.ArgumentError(f"the column {name!r} of {what} has dtype {array.dtype} and shape {array.shape}; it "
+                              f"takes {allowed}")
     wrong = array[(array < low) | (array > high)]
     if wrong.size:
         raise L.ArgumentError(f"the column {name!r} of {what} has {wrong.flat[0]}; it is from {low} to {high}")
@@ -156,8 +158,8 @@ def _default_combines(m: Columns) -> Columns:
     mixed = (k["unit"][:-1] == -1) & (k["stream"][1:] == k["stream"][:-1]) & (k["step"][1:] == k["step"][:-1]) & \
         (k["rank"][1:] == k["rank"][:-1])
     for row in np.flatnonzero(mixed):
-        raise L.ArgumentError(f"rank {k['rank'][row]} receives single units and all units in step {k['step'][row]}; give "
-                              "to_reg and combines, or the units of all messages")
+        raise L.ArgumentError(f"rank {k['rank'][row]} receives single units and all units in step {k['step'][row]}; "
+                              "give to_reg and combines, or the units of all messages")
     order = np.lexsort([k["unit"], *k["sources"].T[::-1], k["rank"], k["step"], k["stream"]])
     return {name: np.ascontiguousarray(column[order]) for name, column in k.items()}
 
@@ -178,7 +180,8 @@ def _units_of(torus: Torus, collective: str, given: Any, least: int) -> int:
     if collective not in L.BLOCKED or units % torus.size == 0:
         return units
     if given is not None:
-        raise L.ArgumentError(f"there are {units} units; for {collective} they are a multiple of the {torus.size} ranks")
+        raise L.ArgumentError(f"there are {units} units; for {collective} they are a multiple of the "
+                              f"{torus.size} ranks")
     return -(-units // torus.size) * torus.size
 
 
@@ -197,8 +200,8 @@ def create(torus: Torus, messages: Any, combines: Any, name: str, collective: st
     cells = torus.size * streams * steps
     listed = sum(int((one["unit"] < 0).sum()) * units + len(one["unit"]) for one in (m, k))
     if cells > CELLS_MAX or listed > LISTED_MAX:
-        raise L.UnsupportedError(f"the schedule has {cells} rank-steps and {listed} units in all rows; up to {CELLS_MAX} and "
-                                 f"{LISTED_MAX} are supported")
+        raise L.UnsupportedError(f"the schedule has {cells} rank-steps and {listed} units in all rows; up to "
+                                 f"{CELLS_MAX} and {LISTED_MAX} are supported")
     weight = None
     if weights is not None:
         checked = [to_int(one, "a weight", 1, 1024) for one in to_list(weights, "weights", "[1, 2]")]
@@ -207,8 +210,8 @@ def create(torus: Torus, messages: Any, combines: Any, name: str, collective: st
         weight = L.array(c.c_int, checked)
     options = L.ExplicitOptions(
         size=c.sizeof(L.ExplicitOptions), collective=code, root=root, streams=streams, steps=steps, units=units,
-        registers=max(1, count(m["from_reg"], m["to_reg"], k["dst"], k["sources"])), exactness=0 if to_bool(exact, "exact") else 1,
-        consistent=to_bool(consistent, "consistent"),
+        registers=max(1, count(m["from_reg"], m["to_reg"], k["dst"], k["sources"])),
+        exactness=0 if to_bool(exact, "exact") else 1, consistent=to_bool(consistent, "consistent"),
         mirrored_streams=to_int(mirrored, "mirrored", 0, streams), weight=weight)
     pointer = c.c_void_p()
     L.check(L.lib.explicit_create(c.byref(pointer), c.byref(torus._struct), L.text(name, "the name of a schedule"),
@@ -234,7 +237,8 @@ def _check_units(table: Columns, keys: Sequence[Any], names: Sequence[str]) -> N
     same = np.all([key[1:] == key[:-1] for key in keys], axis=0)
     for row in np.flatnonzero(same & ((unit[1:] == unit[:-1]) | (unit[1:] < 0) | (unit[:-1] < 0))):
         place = ", ".join(f"{name} {table[name][row]}" for name in names)
-        raise L.ArgumentError(f"two rows have {place}, unit {unit[row]}; list each unit once" if unit[row] == unit[row + 1] else
+        raise L.ArgumentError(f"two rows have {place}, unit {unit[row]}; list each unit once"
+                              if unit[row] == unit[row + 1] else
                               f"rows with {place} have single units and unit -1, which means all; leave out either")
 
 

@@ -24,8 +24,8 @@ def _find() -> str:
                   *(prefix / "share/trivance/explorer.html" for prefix in here.parents)):
         if place.exists():
             return str(place)
-    raise L.UnsupportedError("the explorer's page is not installed; it is built with clang for WebAssembly and esbuild, by "
-                             "`make explorer`, and is in Debian's package trivance")
+    raise L.UnsupportedError("the explorer's page is not installed; it is built with clang for WebAssembly and "
+                             "esbuild, by `make explorer`, and is in Debian's package trivance")
 
 
 def _ranges(numbers: Iterable[int]) -> str:
@@ -76,7 +76,8 @@ def address(network: Network, size: int) -> str:
 def _length(value: Union[int, str], what: str) -> Union[int, str]:
     if re.fullmatch(r"[0-9]+(\.[0-9]+)?(px|%|em|rem|vw|vh)?", str(value)):
         return value
-    raise L.ArgumentError(f"{what} is {value!r}; it is a number of pixels or a length of CSS, for example 720 or '100%'")
+    raise L.ArgumentError(f"{what} is {value!r}; it is a number of pixels or a length of CSS, for example 720 or "
+                          "'100%'")
 
 
 def frame(network: Network, size: int, width: Union[int, str], height: Union[int, str]) -> Any:

@@ -36,8 +36,8 @@ def _positions(graph: Any) -> Dict[Any, Tuple[int, ...]]:
         at = node if at is None else at
         at = (at,) if isinstance(at, numbers.Integral) else at
         if not isinstance(at, tuple) or not at or not all(isinstance(x, numbers.Integral) and int(x) >= 0 for x in at):
-            raise L.ArgumentError(f"the node {node!r} has no coordinates; nodes are tuples of whole numbers from 0, as those "
-                                  "of networkx.grid_graph, or have them as the attribute 'pos'")
+            raise L.ArgumentError(f"the node {node!r} has no coordinates; nodes are tuples of whole numbers from 0, as "
+                                  "those of networkx.grid_graph, or have them as the attribute 'pos'")
         positions[node] = tuple(map(int, at))
     if len({len(at) for at in positions.values()}) != 1 or len(set(positions.values())) != len(positions):
         raise L.ArgumentError("the nodes are no grid; all have as many coordinates, and no two have the same")
@@ -50,8 +50,8 @@ def _port(dims: List[int], a: Tuple[int, ...], b: Tuple[int, ...], name: Any) ->
     d = differ[0] if differ else 0
     step = b[d] - a[d]
     if len(differ) != 1 or abs(step) not in (1, dims[d] - 1):
-        raise L.ArgumentError(f"the edge from {a} to {b} is no link of a torus; links join nodes that are 1 apart in one "
-                              "coordinate, or the ends of a row")
+        raise L.ArgumentError(f"the edge from {a} to {b} is no link of a torus; links join nodes that are 1 apart in "
+                              "one coordinate, or the ends of a row")
     if dims[d] == 2 and name in (f"+{d}", f"-{d}"):  # both ports lead to the same rank
         return d, 2 * d + (name[0] == "-")
     return d, 2 * d + (step < 0 if abs(step) == 1 else step > 0)

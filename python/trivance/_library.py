@@ -1,7 +1,7 @@
 """The C libraries: finding and loading them, their structures and functions.
 
-Each library is loaded from the folder of the package, if a wheel, an installation or the build has put it there; otherwise
-from the folder in the environment variable TRIVANCE_LIBRARY; if that is not set, the dynamic loader finds it.
+Each library is loaded from the folder of the package, if a wheel, an installation or the build has put it there;
+otherwise from the folder in the environment variable TRIVANCE_LIBRARY; if that is not set, the dynamic loader finds it.
 """
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def read_text(path: Union[str, "os.PathLike[str]"]) -> str:
     return text
 
 
-# ---- Structures: trv_slow_link_t of the headers is SlowLink here, with the same declarations (`lambda_` is lambda) -----
+# ---- Structures: trv_slow_link_t of the headers is SlowLink here, with the same declarations (`lambda_` is lambda) ---
 
 WARN = c.CFUNCTYPE(None, c.c_void_p, c.c_char_p)
 _TYPES: Dict[str, Any] = {
@@ -80,8 +80,8 @@ class SlowRank(c.Structure):
 
 
 class Network(c.Structure):
-    _fields_ = _declared("size_t size; Torus torus; int slow_links; SlowLink *slow_link; int routes; bool no_forwarding; "
-                         "int messages_per_port")
+    _fields_ = _declared("size_t size; Torus torus; int slow_links; SlowLink *slow_link; int routes; bool "
+                         "no_forwarding; int messages_per_port")
 
 
 class Hockney(c.Structure):
@@ -105,13 +105,13 @@ class Limit(c.Structure):
 
 
 class Verdict(c.Structure):
-    _fields_ = _declared("size_t size; bool valid, consistent; int method; int64_t ranks, units, messages; double seconds; "
-                         "int fault_rank, fault_stream, fault_step; int64_t fault_unit; char fault[512]")
+    _fields_ = _declared("size_t size; bool valid, consistent; int method; int64_t ranks, units, messages; double "
+                         "seconds; int fault_rank, fault_stream, fault_step; int64_t fault_unit; char fault[512]")
 
 
 class Parameter(c.Structure):
-    _fields_ = _declared("char *name; int kind; unsigned affects; char *value, *words, *usual, *sentence; double low, high; "
-                         "char *member, *mark; size_t offset, bytes, mark_offset; char *summary; double unit")
+    _fields_ = _declared("char *name; int kind; unsigned affects; char *value, *words, *usual, *sentence; double low, "
+                         "high; char *member, *mark; size_t offset, bytes, mark_offset; char *summary; double unit")
 
 
 class ParameterEntry(c.Structure):
@@ -194,8 +194,8 @@ class Messages(c.Structure):
 
 class ExplicitOptions(c.Structure):
     _fields_ = _declared(
-        "size_t size; int collective, root, streams, steps, registers; int64_t units; int symmetry, exactness; bool consistent; "
-        "int messages_per_port, mirrored_streams; int64_t *position; int *weight")
+        "size_t size; int collective, root, streams, steps, registers; int64_t units; int symmetry, exactness; bool "
+        "consistent; int messages_per_port, mirrored_streams; int64_t *position; int *weight")
 
 
 class ExplicitPart(c.Structure):
@@ -208,7 +208,8 @@ class DrawOptions(c.Structure):
 
 
 class ScheduleFile(c.Structure):
-    _fields_ = _declared("void *schedule; uint64_t vector_bytes; bool has_blocks, no_forwarding; int slow_links; SlowLink slow_link[128]")
+    _fields_ = _declared("void *schedule; uint64_t vector_bytes; bool has_blocks, no_forwarding; int slow_links; "
+                         "SlowLink slow_link[128]")
 
 
 # ---- Functions by their results: names without trv_, and a letter for each argument ----------------------------------
@@ -216,15 +217,17 @@ class ScheduleFile(c.Structure):
 _LETTERS = {"P": c.c_void_p, "s": c.c_char_p, "i": c.c_int, "I": c.c_uint, "q": c.c_int64, "Q": c.c_uint64,
             "d": c.c_double, "F": CALLBACK, "W": WARN}
 CORE: Dict[Any, str] = {
-    c.c_int: """torus_parse sP, torus_init PiP, torus_set_lines PI, torus_rank PP, algorithms_count, algorithm_symmetry P,
-        algorithm_exactness P, algorithm_colour P, algorithm_supports PPi, network_check P, network_check_connected P, order_nodes PiiP,
-        schedule_create_on PPsii, schedule_embed PPPP, schedule_collective P, schedule_root P, schedule_streams P, schedule_steps P,
-        schedule_registers P, schedule_messages_per_port P, schedule_symmetry P, schedule_exactness P, schedule_weight Pi, schedule_step PiiiP,
-        schedule_messages PQPFP, explicit_create PPsP, explicit_message PiiiiiiiiP, explicit_combine PiiiiiPqP,
-        verify_on PPiPFP, cost_measure PP, cost_time_ns PPQP, simulator_create PP, simulate PPQP, simulate_check PP,
-        simulate_bound_ns PPQP, planner_best PiiQPPP, planner_create PPiiPP, planner_rank PQiP, planner_time PQsP,
-        planner_nodes PiPiiQPPiP, parameter_set Pss, parameter_parse_entry ssP, quantity_parse isP, sizes_parse sPiP,
-        compare_create P, compare_run PP, compare_limit PPiiQP""",
+    c.c_int: """torus_parse sP, torus_init PiP, torus_set_lines PI, torus_rank PP, algorithms_count,
+        algorithm_symmetry P, algorithm_exactness P, algorithm_colour P, algorithm_supports PPi, network_check P,
+        network_check_connected P, order_nodes PiiP, schedule_create_on PPsii, schedule_embed PPPP,
+        schedule_collective P, schedule_root P, schedule_streams P, schedule_steps P, schedule_registers P,
+        schedule_messages_per_port P, schedule_symmetry P, schedule_exactness P, schedule_weight Pi,
+        schedule_step PiiiP, schedule_messages PQPFP, explicit_create PPsP, explicit_message PiiiiiiiiP,
+        explicit_combine PiiiiiPqP, verify_on PPiPFP, cost_measure PP, cost_time_ns PPQP, simulator_create PP,
+        simulate PPQP, simulate_check PP, simulate_bound_ns PPQP, planner_best PiiQPPP, planner_create PPiiPP,
+        planner_rank PQiP, planner_time PQsP, planner_nodes PiPiiQPPiP, parameter_set Pss,
+        parameter_parse_entry ssP, quantity_parse isP, sizes_parse sPiP, compare_create P, compare_run PP,
+        compare_limit PPiiQP""",
     c.c_bool: """algorithm_consistent P, algorithm_in_rank_order P, algorithm_latency_optimal P, algorithm_baseline P,
         algorithm_has_collective Pi, parameter_is_default PP, schedule_consistent P, schedule_mirrored Pi""",
     c.c_int64: "schedule_units P, blocks_count P, compare_add PP",
@@ -326,13 +329,14 @@ PARAMETERS = _parameters()
 
 
 class SimulateOptions(c.Structure):
-    _fields_ = _declared("size_t size; bool full, link_loads; void *observer; trv_progress_t progress; void *progress_context; "
-                         "int slow_ranks, slow_links; SlowRank *slow_rank; SlowLink *slow_link") + _members()
+    _fields_ = _declared("size_t size; bool full, link_loads; void *observer; trv_progress_t progress; "
+                         "void *progress_context; int slow_ranks, slow_links; SlowRank *slow_rank; "
+                         "SlowLink *slow_link") + _members()
 
 
 class ComparePoint(c.Structure):
-    _fields_ = _declared("size_t size; Torus torus; SimulateOptions *network; int collective, root; uint64_t vector_bytes; "
-                         "char *algorithms; void *schedule; bool as_planned, with_limit")
+    _fields_ = _declared("size_t size; Torus torus; SimulateOptions *network; int collective, root; uint64_t "
+                         "vector_bytes; char *algorithms; void *schedule; bool as_planned, with_limit")
 
 
 # ---- Calls -----------------------------------------------------------------------------------------------------------
@@ -364,8 +368,8 @@ class Handle:
             getattr(lib, self._destroy)(pointer)
 
     def __reduce_ex__(self, _protocol: Any) -> NoReturn:
-        raise UnsupportedError(f"a {type(self).__name__} belongs to this process and cannot be copied or pickled; make it "
-                               "where it is used, for example from its name and its network")
+        raise UnsupportedError(f"a {type(self).__name__} belongs to this process and cannot be copied or pickled; make "
+                               "it where it is used, for example from its name and its network")
 
 
 def array(kind: Any, values: Sequence[Any]) -> Any:

@@ -25,7 +25,8 @@ def keyword_of(name: str) -> str:
 
 
 def read_flag(row: Any, text: str) -> bool:
-    """The value of the keyword argument for a truth value, "yes" or "no": forwarding is the opposite of no-forwarding."""
+    """The value of the keyword argument for a truth value, "yes" or "no": forwarding is the opposite of
+    no-forwarding."""
     return (text == "yes") != bool(row.name.startswith(b"no-"))
 
 
@@ -50,7 +51,8 @@ def _read(name: str) -> List[Tuple[Any, str, str]]:
 
 def read_profile(name: str) -> Dict[str, Any]:
     """The parameters of a profile as arguments of `Network`."""
-    return {keyword_of(row.name.decode()): read_flag(row, value) if row.kind == L.FLAG else value for row, value, _ in _read(name)}
+    return {keyword_of(row.name.decode()): read_flag(row, value) if row.kind == L.FLAG else value
+            for row, value, _ in _read(name)}
 
 
 def profile_sources(name: str) -> Dict[str, str]:

@@ -2,9 +2,9 @@
 
 All calls share one callback. It runs in the thread of the call, so the receiver of its reports is stored per thread.
 
-Python runs signal handlers at the start of a function, in the callback before any `try`, and ctypes drops their exceptions.
-So during a long call of the main thread signals that end programs are only noted; the callback then calls the program's
-handler, whose exception (KeyboardInterrupt, unless the program has a handler of its own) ends the call.
+Python runs signal handlers at the start of a function, in the callback before any `try`, and ctypes drops their
+exceptions. So during a long call of the main thread signals that end programs are only noted; the callback then calls
+the program's handler, whose exception (KeyboardInterrupt, unless the program has a handler of its own) ends the call.
 """
 from __future__ import annotations
 
@@ -70,13 +70,14 @@ def _note(number: int, frame: Any) -> None:
 
 
 def run(function: Callable[..., int], arguments: Any) -> int:
-    """The code that a long function of the library returns. Exceptions in its callback, and those of Ctrl-C, are raised.
+    """The code that a long function of the library returns. Exceptions in its callback, and those of Ctrl-C, are
+    raised.
 
     Ctrl-C may also raise after a function that has succeeded: the caller frees its results.
     """
     if _thread.running:  # the planner would wait for its own lock
-        raise UnsupportedError("a progress function, and a handler of SIGINT during a long call, cannot make long calls of the "
-                               "library; make them after the call")
+        raise UnsupportedError("a progress function, and a handler of SIGINT during a long call, cannot make long "
+                               "calls of the library; make them after the call")
     _thread.error, _thread.running = None, True
     handlers: Dict[int, Any] = {}
     try:

@@ -75,8 +75,8 @@ def to_bytes(value: Any, what: str = "a size") -> int:
     elif _is_number(value) and math.isfinite(value) and value == int(value):
         count = int(value)
     if not 1 <= count <= BYTES_MAX:
-        raise ArgumentError(f"{what} is {value!r}; it is a whole number from 1 to 2^50 of bytes, or of K, M, G or T in a "
-                            "string, for example '64KiB'")
+        raise ArgumentError(f"{what} is {value!r}; it is a whole number from 1 to 2^50 of bytes, or of K, M, G or T in "
+                            "a string, for example '64KiB'")
     return count
 
 

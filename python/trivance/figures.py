@@ -8,7 +8,8 @@ import sys
 
 if __name__ == "__main__":
     if importlib.util.find_spec("trivance_research") is None:
-        sys.stderr.write("trivance figures: the paper's evaluation is not installed: it is in the folder research of Trivance's "
-                         "git repository; add a clone's to PYTHONPATH, for example PYTHONPATH=trivance/research\n")
+        sys.stderr.write("trivance figures: the paper's evaluation is not installed: it is in the folder research of "
+                         "Trivance's git repository; add a clone's to PYTHONPATH, for example "
+                         "PYTHONPATH=trivance/research\n")
         sys.exit(2)
     runpy.run_module("trivance_research.figures", run_name="__main__", alter_sys=True)

@@ -36,6 +36,7 @@ def find_limit(network: Network, size: Bytes, collective: str, root: int = 0) ->
     if network.nodes is not None:
         raise L.UnsupportedError("there are lower bounds for whole networks only; make the network without nodes")
     found = L.Limit()
-    L.check(L.lib.compare_limit(c.byref(network.torus._struct), c.byref(network._options), L.collective_code(collective),
-                                to_root(root, network.torus), to_bytes(size), c.byref(found)))
+    L.check(L.lib.compare_limit(c.byref(network.torus._struct), c.byref(network._options),
+                                L.collective_code(collective), to_root(root, network.torus), to_bytes(size),
+                                c.byref(found)))
     return Limit(*(getattr(found, name + "_ns") / 1e9 for name in Limit._fields))

@@ -29,9 +29,11 @@ def _read_link(link: Any, what: str) -> Tuple[int, int, bool]:
     """Rank, port, and whether one direction only, of "3:+0", "3:+0:one-way", (3, "+0") or (3, 0)."""
     text = link
     if isinstance(link, (tuple, list)) and len(link) > 1:
-        text = ":".join(port_text(int(one)) if i == 1 and isinstance(one, numbers.Integral) else str(one) for i, one in enumerate(link))
+        text = ":".join(port_text(int(one)) if i == 1 and isinstance(one, numbers.Integral) else str(one)
+                        for i, one in enumerate(link))
     if not isinstance(text, str):
-        raise L.ArgumentError(f"{what} is {link!r}; it is a rank and the port by which the link leaves, for example '3:+0'")
+        raise L.ArgumentError(f"{what} is {link!r}; it is a rank and the port by which the link leaves, for example "
+                              "'3:+0'")
     entry = L.ParameterEntry()
     if L.lib.parameter_parse_entry(b"cut", L.text(text, what), c.byref(entry)) < 0:
         raise L.ArgumentError(f"{what}: {L.lib.last_error().decode(errors='replace')}")
@@ -108,8 +110,8 @@ class Network:
     torus : Torus, str, int or sequence of int
         ``"8x8m"``.
     cuts : iterable of str
-        Links that are down, both ways (``"3:+0"``, the link that leaves rank 3 in direction + of dimension 0) or one way
-        (``"3:+0:one-way"``).
+        Links that are down, both ways (``"3:+0"``, the link that leaves rank 3 in direction + of dimension 0) or one
+        way (``"3:+0:one-way"``).
     slow : mapping of str to float
         Directed links that take F times as long: ``{"3:+0": 4}``.
     slow_ranks : mapping of int to float
@@ -172,13 +174,14 @@ class Network:
         factors: Dict[Tuple[int, int], float] = {}
         for rank, port, factor in self._read_links():
             if factors.setdefault((rank, port), factor) != factor:
-                raise L.ArgumentError(f"the link {rank}:{port_text(port)} is both cut and slow, or slow by two factors; leave "
-                                      "one out")
+                raise L.ArgumentError(f"the link {rank}:{port_text(port)} is both cut and slow, or slow by two "
+                                      "factors; leave one out")
         self.links: Tuple[Tuple[int, int, float], ...] = tuple((*link, factor) for link, factor in factors.items())
 
     def _set_options(self) -> None:
         slow_link = L.array(L.SlowLink, self.links)
-        slow_rank = [(to_int(rank, "a slow rank", 0, self.torus.size - 1), to_factor(factor, "the factor of a slow rank"))
+        slow_rank = [(to_int(rank, "a slow rank", 0, self.torus.size - 1),
+                      to_factor(factor, "the factor of a slow rank"))
                      for rank, factor in (self.options["slow_ranks"] or {}).items()]
         options = self._options = L.SimulateOptions.from_buffer_copy(_DEFAULTS)
         options.slow_ranks, options.slow_rank = len(slow_rank), L.array(L.SlowRank, slow_rank)
@@ -187,7 +190,8 @@ class Network:
             row = _ROWS.get(keyword)
             if row and value is not _USUAL[keyword]:
                 if row.kind == L.DIMENSIONS and not isinstance(value, str):
-                    value = self.options[keyword] = tuple(to_list(value, keyword, "(0, 2)", "'all', 'one' or a list of dimensions"))
+                    value = self.options[keyword] = tuple(to_list(value, keyword, "(0, 2)",
+                                                                  "'all', 'one' or a list of dimensions"))
                 _set_parameter(options, keyword, row, value, len(self.torus.dims))
         for keyword in _MARKS:
             if to_bool(self.options[keyword], keyword):
@@ -217,7 +221,8 @@ class Network:
         ----------
         torus : Torus, str, int or sequence of int
         profile : str
-            ``"paper"``, ``"tofu-d"``, ``"tofu-d-fjmpi"`` or the path of a file, which has a slash or a dot (``"./mine.json"``).
+            ``"paper"``, ``"tofu-d"``, ``"tofu-d-fjmpi"`` or the path of a file, which has a slash or a dot
+            (``"./mine.json"``).
         changes
             Parameters of `Network`, which replace those of the profile.
         """
@@ -282,8 +287,9 @@ class Network:
     def to_networkx(self) -> Any:
         """The network as a ``networkx.MultiDiGraph``.
 
-        Nodes are ranks with ``pos``, their coordinates; edges, one for every directed link that is not cut, have ``port``,
-        ``bandwidth`` (bit/s), ``factor`` (1, or of a slow link) and ``latency`` (s), and the port as their key.
+        Nodes are ranks with ``pos``, their coordinates; edges, one for every directed link that is not cut, have
+        ``port``, ``bandwidth`` (bit/s), ``factor`` (1, or of a slow link) and ``latency`` (s), and the port as their
+        key.
 
         Raises
         ------
@@ -294,11 +300,13 @@ class Network:
 
     @classmethod
     def from_networkx(cls, graph: Any, **options: Any) -> "Network":
-        """The network of a graph whose nodes are coordinates, as those of ``networkx.grid_graph``, or numbers of a ring.
+        """The network of a graph whose nodes are coordinates, as those of ``networkx.grid_graph``, or numbers of a
+        ring.
 
-        A dimension is a ring if a link joins its ends in some row, otherwise a line. Links that are missing are cut; edges
-        with ``factor``, or with less than the largest ``bandwidth`` (bit/s), are slow. An undirected edge is a link in both
-        directions. If nodes are missing, those that are there become ``nodes``. Other parameters are those of `Network`.
+        A dimension is a ring if a link joins its ends in some row, otherwise a line. Links that are missing are cut;
+        edges with ``factor``, or with less than the largest ``bandwidth`` (bit/s), are slow. An undirected edge is a
+        link in both directions. If nodes are missing, those that are there become ``nodes``. Other parameters are those
+        of `Network`.
 
         Raises
         ------
@@ -332,7 +340,8 @@ def _complete() -> Dict[str, Any]:
     given = inspect.signature(Network.__init__).parameters
     own = [one for one in given.values() if one.kind != inspect.Parameter.VAR_KEYWORD]
     own += [inspect.Parameter(keyword, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-            for keyword, default, kind in (*((keyword, _usual(row), _TYPES[row.kind][0]) for keyword, row in _ROWS.items()),
+            for keyword, default, kind in (*((keyword, _usual(row), _TYPES[row.kind][0])
+                                             for keyword, row in _ROWS.items()),
                                            *((keyword, False, "bool") for keyword in _MARKS))]
     Network.__init__.__signature__ = inspect.Signature(own, return_annotation="None")  # type: ignore[attr-defined]
     if Network.__doc__:

@@ -36,8 +36,8 @@ class Algorithm(NamedTuple):
         The syntax of the parameters after the name and a colon.
     symmetry : {"none", "parity", "translation"}
     exact, consistent, in_rank_order, latency_optimal : bool
-        Whether contributions arrive exactly once; whether all ranks end with the same bits; whether sums are in the order
-        of ranks; whether whole vectors are sent.
+        Whether contributions arrive exactly once; whether all ranks end with the same bits; whether sums are in the
+        order of ranks; whether whole vectors are sent.
     collectives : tuple of str
         Those that it supports.
     baseline : bool
@@ -70,7 +70,8 @@ class Algorithm(NamedTuple):
     def paper_cost(self, torus: TorusLike) -> PaperCost:
         """The paper's closed forms of what `Schedule.cost` measures."""
         cost = L.PaperCost()
-        L.lib.algorithm_paper_cost(L.lib.algorithm_find(self.name.encode()), c.byref(Torus(torus)._struct), c.byref(cost))
+        L.lib.algorithm_paper_cost(L.lib.algorithm_find(self.name.encode()), c.byref(Torus(torus)._struct),
+                                   c.byref(cost))
         return PaperCost(cost.lambda_, cost.delta, cost.theta, cost.theta_limit)
 
 
@@ -81,7 +82,8 @@ def _algorithm(pointer: int) -> Algorithm:
         function = {"steps": "steps_formula", "bytes": "bytes_formula", "exact": "exactness"}.get(field, field)
         value = getattr(L.lib, "algorithm_" + function)(pointer)
         fields[field] = value.decode() if isinstance(value, bytes) else value
-    fields["collectives"] = tuple(name for i, name in enumerate(L.COLLECTIVES) if L.lib.algorithm_has_collective(pointer, i))
+    fields["collectives"] = tuple(name for i, name in enumerate(L.COLLECTIVES)
+                                  if L.lib.algorithm_has_collective(pointer, i))
     return Algorithm(**{**fields, "symmetry": L.SYMMETRIES[fields["symmetry"]], "exact": fields["exact"] == 0})
 
 
@@ -113,8 +115,8 @@ class Choice(NamedTuple):
         Of the algorithm, with its parameters: ``"hybrid:4x8"``.
     steps : int
     time : float
-        Simulated on the network. Its parts: `alpha` (the steps), `hops` (the rest of the time of a vector of one byte), and
-        `transmission` (the rest).
+        Simulated on the network. Its parts: `alpha` (the steps), `hops` (the rest of the time of a vector of one byte),
+        and `transmission` (the rest).
     consistent : bool
         Whether all ranks end with the same bits, also for floating point.
     approximate : bool
@@ -124,7 +126,8 @@ class Choice(NamedTuple):
     collective : str
     network : Network
     torus : Torus
-        That of the algorithm; for a set of nodes the line or ring with one rank per node, or the torus that a box of nodes forms.
+        That of the algorithm; for a set of nodes the line or ring with one rank per node, or the torus that a box of
+        nodes forms.
     order : {"snake", "thirds", "rows"}, or None
         For a set of nodes their order (``trv_order_t``).
     root : int
@@ -212,9 +215,10 @@ class Planner(L.Handle):
                     found = L.call(L.lib.planner_rank, self._candidates(), count, number, plans)
                 return [self._choice(count, one) for one in plans[:found]]
             placed = (L.PlannerNodeChoice * number)()
-            found = L.call(L.lib.planner_nodes, c.byref(net.torus._struct), len(net.nodes), net._nodes, self._code, self.root,
-                           count, c.byref(net._options), c.byref(self._constraints), number, placed)
-            return [self._choice(count, one.choice, Torus._of(one.torus), L.ORDERS[one.order]) for one in placed[:found]]
+            found = L.call(L.lib.planner_nodes, c.byref(net.torus._struct), len(net.nodes), net._nodes, self._code,
+                           self.root, count, c.byref(net._options), c.byref(self._constraints), number, placed)
+            return [self._choice(count, one.choice, Torus._of(one.torus), L.ORDERS[one.order])
+                    for one in placed[:found]]
 
     def time(self, size: Bytes, name: str) -> Choice:
         """The plan of one algorithm, timed in the same way.
@@ -228,7 +232,8 @@ class Planner(L.Handle):
             raise L.UnsupportedError("for a set of nodes there are only the fastest plans; use best() or rank()")
         planned, count = L.PlannerChoice(), to_bytes(size)
         with self._lock:
-            L.call(L.lib.planner_time, self._candidates(), count, L.text(name, "the name of an algorithm"), c.byref(planned))
+            L.call(L.lib.planner_time, self._candidates(), count, L.text(name, "the name of an algorithm"),
+                   c.byref(planned))
         return self._choice(count, planned)
 
     def _candidates(self) -> Optional[int]:
@@ -241,10 +246,11 @@ class Planner(L.Handle):
                 self._pointer = pointer.value
         return self._pointer
 
-    def _choice(self, size: int, plan: L.PlannerChoice, torus: Optional[Torus] = None, order: Optional[str] = None) -> Choice:
+    def _choice(self, size: int, plan: L.PlannerChoice, torus: Optional[Torus] = None,
+                order: Optional[str] = None) -> Choice:
         return Choice(plan.algorithm.decode(), plan.steps, plan.time_ns / 1e9, plan.alpha_ns / 1e9, plan.hops_ns / 1e9,
-                      plan.transmission_ns / 1e9, plan.consistent, plan.approximate, size, self.collective, self.network,
-                      torus or self.network.torus, order, self.root)
+                      plan.transmission_ns / 1e9, plan.consistent, plan.approximate, size, self.collective,
+                      self.network, torus or self.network.torus, order, self.root)
 
     def __repr__(self) -> str:
         root = f", root={self.root}" if self.root else ""

@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
 
 class Point(NamedTuple):
-    """A simulation: of the fastest of algorithms and families, whose names are separated by commas; of "planned"; or of a
-    schedule, which may also compete with names. `as_planned`: times are those of the planner, with one queue per link."""
+    """A simulation: of the fastest of algorithms and families, whose names are separated by commas; of "planned"; or of
+    a schedule, which may also compete with names. `as_planned`: times are those of the planner, with one queue per
+    link."""
 
     network: Network
     what: Union[str, Schedule]
@@ -43,9 +44,9 @@ class Row(NamedTuple):
 
     @classmethod
     def _of(cls, row: L.CompareRow) -> "Row":
-        return cls(math.nan if row.code else row.time_ns, row.algorithm.decode(), row.reason.decode() if row.code else None,
-                   row.wall_s, row.messages, row.packets, row.packet_hops, row.simulated_hops,
-                   L.Limit.from_buffer_copy(row.limit))
+        return cls(math.nan if row.code else row.time_ns, row.algorithm.decode(),
+                   row.reason.decode() if row.code else None, row.wall_s, row.messages, row.packets, row.packet_hops,
+                   row.simulated_hops, L.Limit.from_buffer_copy(row.limit))
 
 
 class _Compare(L.Handle):
@@ -78,8 +79,8 @@ class _Compare(L.Handle):
             c.sizeof(L.CompareOptions), workers or 0, _progress.callback, None, L.DONE(finished), None)))
 
 
-def compare_points(points: Sequence[Point], workers: Optional[int] = None, progress: Progress = None, title: str = "comparing",
-                   done: Optional[Callable[[int, Row], Any]] = None) -> List[Row]:
+def compare_points(points: Sequence[Point], workers: Optional[int] = None, progress: Progress = None,
+                   title: str = "comparing", done: Optional[Callable[[int, Row], Any]] = None) -> List[Row]:
     """The rows of all points, in their order.
 
     Parameters
@@ -90,8 +91,8 @@ def compare_points(points: Sequence[Point], workers: Optional[int] = None, progr
     progress : callable, bool or None
         See `Schedule.verify`.
     done : callable, optional
-        Called with the index of a point and its row as soon as it is known, in any order, in the thread of this call; like
-        `progress`, it cannot make long calls of the library. Its exceptions end the call.
+        Called with the index of a point and its row as soon as it is known, in any order, in the thread of this call;
+        like `progress`, it cannot make long calls of the library. Its exceptions end the call.
 
     Raises
     ------
@@ -120,9 +121,12 @@ def simulate(network: Network, schedule: Schedule, sizes: Any, progress: Progres
     """See `Schedule.simulate`."""
     import numpy as np
     counts = to_sizes(sizes)
-    rows = supported(compare_points([Point(network, schedule, size) for size in counts], None, progress, f"simulating {schedule.name}"))
-    table = np.array([(size, row.time_ns / 1e9, row.messages, row.packets, row.packet_hops) for size, row in zip(counts, rows)],
-                     dtype=[("bytes", "i8"), ("time", "f8"), ("messages", "i8"), ("packets", "i8"), ("packet_hops", "i8")])
+    rows = supported(compare_points([Point(network, schedule, size) for size in counts], None, progress,
+                                    f"simulating {schedule.name}"))
+    table = np.array([(size, row.time_ns / 1e9, row.messages, row.packets, row.packet_hops)
+                      for size, row in zip(counts, rows)],
+                     dtype=[("bytes", "i8"), ("time", "f8"), ("messages", "i8"), ("packets", "i8"),
+                            ("packet_hops", "i8")])
     try:
         import pandas  # type: ignore[import]
     except ImportError:

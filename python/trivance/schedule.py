@@ -36,7 +36,8 @@ class Proof(NamedTuple):
     valid, exact, consistent : bool
         All claims hold; every contribution arrives exactly once; all ranks' results are the same expression.
     fault : str or None
-        The first fault in words; where it is known ``rank``, ``stream``, ``step`` and ``unit`` say where, else they are None.
+        The first fault in words; where it is known ``rank``, ``stream``, ``step`` and ``unit`` say where, else they are
+        None.
     method : {"exhaustive", "random"}
         A proof, or wrong with probability 2^-60 or less.
     ranks, units, messages : int
@@ -83,8 +84,8 @@ class Cost(NamedTuple):
     steps, messages : int
         Steps of each stream; messages of all ranks and streams.
     table : numpy.ndarray, shape (steps,)
-        Of each step: ``messages`` on the link with the most, ``link_fraction`` and ``port_fraction``, bytes on the busiest
-        link and of the largest message as shares of the vector, and ``hops`` of the longest route.
+        Of each step: ``messages`` on the link with the most, ``link_fraction`` and ``port_fraction``, bytes on the
+        busiest link and of the largest message as shares of the vector, and ``hops`` of the longest route.
     """
 
     lambda_: float
@@ -163,8 +164,9 @@ class Schedule(L.Handle):
         if net.nodes is not None:
             raise L.UnsupportedError("schedules by name are for whole networks; for a set of nodes use "
                                      "network.plan('1MiB').schedule()")
-        L.check(L.lib.schedule_create_on(c.byref(pointer), c.byref(net._network), L.text(name, "the name of an algorithm"),
-                                         L.collective_code(collective), to_root(root, net.torus)))
+        L.check(L.lib.schedule_create_on(c.byref(pointer), c.byref(net._network),
+                                         L.text(name, "the name of an algorithm"), L.collective_code(collective),
+                                         to_root(root, net.torus)))
         self._take(pointer.value, net)
 
     def _take(self, pointer: Optional[int], network: Optional[Network], has_blocks: bool = True,
@@ -195,7 +197,8 @@ class Schedule(L.Handle):
     @classmethod
     def _on_nodes(cls, choice: "Choice") -> "Schedule":
         """The schedule of a choice for a set of nodes, on the whole network."""
-        network, own, pointer = choice.network, cls(choice.name, choice.torus, choice.collective, choice.root), c.c_void_p()
+        network, own, pointer = choice.network, cls(choice.name, choice.torus, choice.collective,
+                                                    choice.root), c.c_void_p()
         nodes = L.array(c.c_int, network.nodes or ())
         L.check(L.lib.order_nodes(c.byref(network._network), L.ORDERS.index(str(choice.order)), len(nodes), nodes))
         embedded, own._pointer = own._pointer, None  # of which the library takes ownership
@@ -241,9 +244,9 @@ class Schedule(L.Handle):
         name : str
         collective : str
         units : int
-            Of a slice; by default 1 more than the largest unit. For reduce-scatter, allgather, scatter, gather and alltoall
-            a multiple of the ranks: unit u belongs to rank u // (units // ranks). In an alltoall that is the displacement
-            from a unit's source to its destination, and not a rank.
+            Of a slice; by default 1 more than the largest unit. For reduce-scatter, allgather, scatter, gather and
+            alltoall a multiple of the ranks: unit u belongs to rank u // (units // ranks). In an alltoall that is the
+            displacement from a unit's source to its destination, and not a rank.
         exact : bool
             The claim that contributions arrive exactly once; otherwise at least once.
         consistent : bool
@@ -342,7 +345,8 @@ class Schedule(L.Handle):
             L.lib.messages_clear(c.byref(listed))
             raise
         block = (L.SentMessage * listed.count).from_address(c.cast(listed.message, c.c_void_p).value or 0)
-        weakref.finalize(block, L.lib.messages_clear, c.byref(listed)).atexit = False  # with the last array on the block
+        # with the last array on the block
+        weakref.finalize(block, L.lib.messages_clear, c.byref(listed)).atexit = False
         rows = np.frombuffer(block, dtype=_MESSAGE_DTYPE)
         return rows[["stream", "step", "src", "dst", "port", "units", "bytes"]]
 
@@ -416,8 +420,8 @@ class Schedule(L.Handle):
             ``"auto"`` is exhaustive if that is affordable.
         progress : callable, bool or None
             Called with the fraction that is done; False: none; None or True: a bar of tqdm, if it is installed, which
-            None shows on a terminal only. An exception of the function ends the work. The function must not call functions
-            that report progress themselves.
+            None shows on a terminal only. An exception of the function ends the work. The function must not call
+            functions that report progress themselves.
 
         Returns
         -------
@@ -471,7 +475,8 @@ class Schedule(L.Handle):
         network : Network, optional
             Of the schedule's torus; by default the one that the schedule was made for.
         sizes : str, int, or sequence of them
-            In bytes: ``["32KiB", "1MiB"]``, or text with ranges: ``"32:128M"`` (doubling), ``"1K:9K:+2K"``, ``"1K:1M:x4"``.
+            In bytes: ``["32KiB", "1MiB"]``, or text with ranges: ``"32:128M"`` (doubling), ``"1K:9K:+2K"``,
+            ``"1K:1M:x4"``.
         progress : callable, bool or None
             See `verify`.
 
@@ -509,9 +514,11 @@ class Schedule(L.Handle):
         options = L.DrawOptions(
             size=c.sizeof(L.DrawOptions), network=c.pointer(net._network),
             vector_bytes=self._vector_bytes if size is None else to_bytes(size),
-            rank=-1 if rank is None else to_int(rank, "rank", 0, self.torus.size - 1), all_ranks=to_bool(all_ranks, "all_ranks"),
+            rank=-1 if rank is None else to_int(rank, "rank", 0, self.torus.size - 1),
+            all_ranks=to_bool(all_ranks, "all_ranks"),
             stream=-1 if stream is None else to_int(stream, "stream", 0, self.streams - 1),
-            no_blocks=not self.has_blocks, ascii=to_bool(ascii, "ascii"), columns=to_int(columns, "columns", 20, 1 << 16))
+            no_blocks=not self.has_blocks, ascii=to_bool(ascii, "ascii"),
+            columns=to_int(columns, "columns", 20, 1 << 16))
         function = L.formats.draw_text if kind else L.formats.draw_svg
         return L.capture(lambda out: function(self._pointer, c.byref(options), out))
 
@@ -537,13 +544,15 @@ class Schedule(L.Handle):
         L.choose("format", format, FORMATS)
         count = self._vector_bytes if size is None else to_bytes(size)
         if not self.has_blocks and format not in ("goal", "chakra"):
-            raise L.InvalidScheduleError("the schedule has messages but no blocks, which is enough for goal or chakra only")
+            raise L.InvalidScheduleError("the schedule has messages but no blocks, which is enough for goal or chakra "
+                                         "only")
         alpha_ns = to_ns(("0us" if format == "chakra" else "1.5us") if alpha is None else alpha, "alpha")
         if format == "chakra" and path is None:
             raise L.ArgumentError("path is None; Chakra traces are files, for example path='traces/ring'")
         with watch(progress, f"exporting {self.name}"):
             if format == "chakra":
-                L.call(L.formats.export_chakra, self._pointer, L.text(path, "the path of a file"), count, alpha_ns, callback, None)
+                L.call(L.formats.export_chakra, self._pointer, L.text(path, "the path of a file"), count, alpha_ns,
+                       callback, None)
                 return None
             if format == "json":
                 text = L.capture(lambda out: run(L.formats.schedule_write, (

@@ -31,8 +31,8 @@ class Simulation(NamedTuple):
     messages, packets, packet_hops : int
         Of the whole torus.
     links : numpy.ndarray, shape (ranks * ports,), or None
-        The traffic of every directed link, if it was asked for: ``rank``, ``port``, ``packets``, ``bytes``, ``busy`` (s)
-        and ``queue_max`` (packets).
+        The traffic of every directed link, if it was asked for: ``rank``, ``port``, ``packets``, ``bytes``, ``busy``
+        (s) and ``queue_max`` (packets).
     """
 
     time_ns: float
@@ -63,21 +63,26 @@ class Simulator(L.Handle):
 
     def __init__(self, schedule: Schedule, network: Optional[Union[Network, TorusLike]] = None) -> None:
         if not isinstance(schedule, Schedule):
-            raise L.ArgumentError(f"schedule is {schedule!r}; it is a Schedule, for example Schedule('trivance-b', '9')")
+            raise L.ArgumentError(f"schedule is {schedule!r}; it is a Schedule, for example "
+                                  "Schedule('trivance-b', '9')")
         pointer = c.c_void_p()
         self.network = schedule._network_for(network)
         L.check(L.lib.simulator_create(c.byref(pointer), schedule._pointer))
         self._pointer = pointer.value
 
     def time(self, size: Bytes, network: Optional[Network] = None) -> float:
-        """The completion time for a vector of `size` bytes, in seconds; `network`: with the parameters of another network."""
+        """The completion time for a vector of `size` bytes, in seconds; `network`: with the parameters of another
+        network."""
         return self.run(size, network=network).time
 
-    def run(self, size: Bytes, links: bool = False, network: Optional[Network] = None, full: bool = False) -> Simulation:
-        """The time with counts of messages and packets and, if `links`, the traffic of every link. With `full` (or `links`) every
-        packet is simulated, however many there are; otherwise large vectors are simulated with larger packets, usually within 1 %."""
+    def run(self, size: Bytes, links: bool = False, network: Optional[Network] = None,
+            full: bool = False) -> Simulation:
+        """The time with counts of messages and packets and, if `links`, the traffic of every link. With `full` (or
+        `links`) every packet is simulated, however many there are; otherwise large vectors are simulated with larger
+        packets, usually within 1 %."""
         if network is not None and network.torus != self.network.torus:
-            raise L.ArgumentError(f"network is one of the torus {network.torus}; the schedule's is {self.network.torus}")
+            raise L.ArgumentError(f"network is one of the torus {network.torus}; the schedule's is "
+                                  f"{self.network.torus}")
         result, options = L.Simulation(), L.SimulateOptions.from_buffer_copy((network or self.network)._options)
         options.link_loads = to_bool(links, "links")
         options.full = to_bool(full, "full")
@@ -99,8 +104,9 @@ def _link_loads(network: Network, result: L.Simulation) -> Any:
     import numpy as np
     ports = 2 * len(network.torus.dims)
     loads = L.table(result.link, network.torus.size * ports)
-    rows = np.zeros(len(loads), dtype=[("rank", "i4"), ("port", "i4"), ("packets", "u8"), ("bytes", "u8"), ("busy", "f8"),
-                                       ("queue_max", "u4")])
+    rows = np.zeros(len(loads),
+                    dtype=[("rank", "i4"), ("port", "i4"), ("packets", "u8"), ("bytes", "u8"), ("busy", "f8"),
+                           ("queue_max", "u4")])
     rows["rank"], rows["port"] = np.divmod(np.arange(len(loads)), ports)
     for name in ("packets", "bytes", "queue_max"):
         rows[name] = loads[name]
@@ -185,7 +191,8 @@ class Comparison:
         return ax
 
     def savefig(self, path: Union[str, "os.PathLike[str]"]) -> None:
-        """Draws the times over the size into an SVG file, with the limit as a dashed line, as the tool's option ``--plot``.
+        """Draws the times over the size into an SVG file, with the limit as a dashed line, as the tool's option
+        ``--plot``.
 
         The file appears when it is complete; an existing one is replaced.
 
@@ -213,12 +220,14 @@ class Comparison:
 
     def __repr__(self) -> str:
         sizes = f"{format_bytes(min(self.sizes))} to {format_bytes(max(self.sizes))}"
-        return f"Comparison({str(self.network.torus)!r}, {list(self.algorithms)}, {sizes}, model={self.network.options['model']!r})"
+        return (f"Comparison({str(self.network.torus)!r}, {list(self.algorithms)}, {sizes}, "
+                f"model={self.network.options['model']!r})")
 
 
 def _entries(algorithms: Any, network: Network, collective: str, root: int) -> Dict[str, Union[str, Schedule]]:
     """The entries of a comparison by their names: names of algorithms, and schedules for the network."""
-    listed: List[Any] = [algorithms] if isinstance(algorithms, (str, Schedule)) else to_list(algorithms, "algorithms", "['trivance', 'swing']")
+    listed: List[Any] = [algorithms] if isinstance(algorithms, (str, Schedule)) else to_list(algorithms, "algorithms",
+                                                                                             "['trivance', 'swing']")
     entries: Dict[str, Union[str, Schedule]] = {}
     for one in listed:
         what: Union[str, Schedule] = one if isinstance(one, Schedule) else str(one)
@@ -226,8 +235,8 @@ def _entries(algorithms: Any, network: Network, collective: str, root: int) -> D
         if isinstance(what, Schedule):
             what._network_for(network)
             if (what.collective, what.root) != (collective, root):
-                raise L.ArgumentError(f"the schedule {name!r} is for {what.collective} with the root {what.root}; the comparison is "
-                                      f"of {collective} with the root {root}")
+                raise L.ArgumentError(f"the schedule {name!r} is for {what.collective} with the root {what.root}; the "
+                                      f"comparison is of {collective} with the root {root}")
         if entries.setdefault(name, what) is not what and entries[name] != what:
             raise L.ArgumentError(f"two entries have the name {name!r}; give the schedule another one, for example "
                                   "Schedule.from_messages(..., name='mine')")
@@ -237,17 +246,18 @@ def _entries(algorithms: Any, network: Network, collective: str, root: int) -> D
 
 
 def compare(network: Union[Network, TorusLike], algorithms: Union[str, Schedule, Iterable[Union[str, Schedule]]],
-            sizes: Any = "32:128M", collective: str = "allreduce", *, root: int = 0, progress: Progress = None) -> Comparison:
+            sizes: Any = "32:128M", collective: str = "allreduce", *, root: int = 0,
+            progress: Progress = None) -> Comparison:
     """Simulates several algorithms at several sizes, on all cores.
 
     Parameters
     ----------
     network : Network, Torus, str, int or sequence of int
     algorithms : str, Schedule or iterable of them
-        Names (``"trivance-b"``, ``"hybrid:4x8"``), families (``"trivance"``, ``"swing"``, ``"bruck"``: their fastest member
-        at each size), and ``"planned"``, the planner's choice at each size. Of names in one string that are separated by
-        commas (``"ring,bucket"``) the fastest is taken. A schedule for the network, the collective and the root is an entry
-        of its own, with its name.
+        Names (``"trivance-b"``, ``"hybrid:4x8"``), families (``"trivance"``, ``"swing"``, ``"bruck"``: their fastest
+        member at each size), and ``"planned"``, the planner's choice at each size. Of names in one string that are
+        separated by commas (``"ring,bucket"``) the fastest is taken. A schedule for the network, the collective and the
+        root is an entry of its own, with its name.
     sizes : str, int, or sequence of them
         In bytes, as those of `Schedule.simulate`.
     collective : str
@@ -265,7 +275,8 @@ def compare(network: Union[Network, TorusLike], algorithms: Union[str, Schedule,
     ArgumentError
         A schedule is for another torus, collective or root.
     UnsupportedError
-        An algorithm, or all members of a family, do not support the torus or the collective; or the network has `nodes`.
+        An algorithm, or all members of a family, do not support the torus or the collective; or the network has
+        `nodes`.
     """
     import numpy as np
     net, counts = as_network(network), to_sizes(sizes)

@@ -71,7 +71,8 @@ class Torus:
         """The rank at some coordinates."""
         listed = to_list(coordinates, "coordinates", "(0, 3)")
         if len(listed) != len(self.dims):
-            raise L.ArgumentError(f"there are {len(listed)} coordinates; the torus {self} has {len(self.dims)} dimensions")
+            raise L.ArgumentError(f"there are {len(listed)} coordinates; the torus {self} has {len(self.dims)} "
+                                  "dimensions")
         checked = [to_int(at, "a coordinate", 0, size - 1) for at, size in zip(listed, self.dims)]
         return int(L.lib.torus_rank(c.byref(self._struct), L.array(c.c_int, checked)))
 

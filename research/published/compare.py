@@ -1,4 +1,5 @@
-"""Compares `trivance_research.figures.published` with messages and completion times of the paper's own simulation (README.md).
+"""Compares `trivance_research.figures.published` with messages and completion times of the paper's own simulation
+(README.md).
 
 Usage: compare.py [--quick]      --quick: rings of 8 and 9, and 8x8, for the tests; otherwise all rows, some minutes
 

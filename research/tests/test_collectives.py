@@ -27,7 +27,8 @@ def test_every_collective(capsys, tmp_path):
 
 def test_plots(tmp_path):
     """The plan, the fastest baselines, and the limit; only for some collectives and networks."""
-    arguments = ["--networks", "8x8,9", "--collectives", "broadcast,scatter", "--bytes", "32,32K", "--output", str(tmp_path)]
+    arguments = ["--networks", "8x8,9", "--collectives", "broadcast,scatter", "--bytes", "32,32K", "--output",
+                 str(tmp_path)]
     assert collectives.main(arguments) == 0
     assert {path.name for path in tmp_path.iterdir()} == {"collectives.csv", "broadcast-8x8.svg"}
     svg = (tmp_path / "broadcast-8x8.svg").read_text(encoding="utf-8")

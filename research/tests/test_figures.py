@@ -14,12 +14,12 @@ pytest.importorskip("matplotlib")
 from conftest import EXHAUSTIVE  # noqa: E402
 import trivance  # noqa: E402
 from trivance_research.figures import (catalogue, counted, draw, effects, lists, message_rules, report,  # noqa: E402
-                                        rules, write)
+                                       rules, write)
 from trivance_research.figures import published as published_rules  # noqa: E402
 from trivance_research.figures.claims import CLAIMS, Claim  # noqa: E402
 from trivance_research.figures.cuts import CUTS, history  # noqa: E402
-from trivance_research.figures.measures import (BreakEven, Curve, Figure, about, break_even, exactly, own_switch,  # noqa: E402
-                                       percent, switch)
+from trivance_research.figures.measures import (BreakEven, Curve, Figure, about, break_even,  # noqa: E402
+                                                exactly, own_switch, percent, switch)
 from trivance_research.figures.points import Kept, Point, answer  # noqa: E402
 from trivance_research.figures.run import Result, run, spaced  # noqa: E402
 
@@ -59,7 +59,7 @@ def test_break_even(advantages, expected):
 def test_words():
     assert [about(1.5 * 1024 * 1024), about(524288), about(32)] == ["1.5 MiB", "512 KiB", "32 B"]
     assert [percent(-99.96), percent(100), percent(104.8), percent(-146.5)] == ["-100.0 %", "100.0 %", "2.0x",
-                                                                               "2.5x as long"]
+                                                                                "2.5x as long"]
     assert [exactly(512 << 20), exactly(100), spaced("1.6Tb/s")] == ["512 MiB", "100 B", "1.6 Tb/s"]
     assert str(BreakEven(math.inf, math.inf)) == "none"
 
@@ -115,11 +115,13 @@ def test_judgements():
     assert judged.verdict == rules.TEXT and judged.published.verdict == NOT_MEASURED
     result.published = published([20, 23, 20, -20])  # 23 / 77 is 30 %
     judged = rules.judge(result, claim)
-    assert (judged.verdict, judged.published.measured, judged.text.measured) == (rules.BOTH, "29.9 % at 2 KiB", "30.0 % at 2 KiB")
+    assert (judged.verdict, judged.published.measured, judged.text.measured) == (rules.BOTH, "29.9 % at 2 KiB",
+                                                                                 "30.0 % at 2 KiB")
     result.figures = synthetic([10, 5, 5, -20]).figures
     judged = rules.judge(result, claim)
     assert judged.verdict == rules.PUBLISHED
-    assert rules.reason(result, claim, judged) == "It does not hold by the published rules relative to T_A: 23.0 % at 2 KiB. Known."
+    assert rules.reason(result, claim,
+                        judged) == "It does not hold by the published rules relative to T_A: 23.0 % at 2 KiB. Known."
     result.published = published([10, 10, 10, -20], barrier=600.0)  # without it 100 of 300 ns are saved
     judged = rules.judge(result, claim._replace(why=""))
     assert judged.verdict == rules.NEITHER
@@ -129,7 +131,8 @@ def test_judgements():
     judged = rules.judge(result, claim)
     assert rules.reason(result, claim, judged) == "Not reproduced. Known."
     result.variants["one queue per link"] = synthetic([10, 30, -20, -20])
-    assert rules.reason(result, claim, judged) == "It holds by the text with one queue per link: 30.0 % at 2 KiB. Known."
+    assert rules.reason(result, claim,
+                        judged) == "It holds by the text with one queue per link: 30.0 % at 2 KiB. Known."
     assert rules.judge(Result([], True), claim).verdict == NOT_MEASURED
 
 
@@ -167,7 +170,8 @@ def test_published_lists(tmp_path):
 def test_effects(tmp_path):
     """research/docs/plots.md has the sizes of the effects; here those of the ring of 8 and, exhaustively, of 8x8."""
     page = (ROOT / "research/docs/plots.md").read_text(encoding="utf-8")
-    table = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in page.splitlines() if line.startswith("|")]
+    table = [[cell.strip() for cell in line.strip("|\n").split("|")] for line in page.splitlines()
+             if line.startswith("|")]
     head, rows = table[0], {row[0]: row for row in reversed(table)}
     tori = ["8", "8x8"] if EXHAUSTIVE else ["8"]
     kept = Kept(tmp_path / "kept.jsonl")
@@ -180,7 +184,8 @@ def test_effects(tmp_path):
     assert effects.lists_of() in page
     # The time without MPI_Finalize is that of the AllReduce alone: 4.7 us less on 8 (research/published).
     own = catalogue.family("trivance")
-    plotted, alone = (answer(Point("8", own.members, 32, (("rules", name),)), kept).time_ns for name in ("published", "no barrier"))
+    plotted, alone = (answer(Point("8", own.members, 32, (("rules", name),)), kept).time_ns
+                      for name in ("published", "no barrier"))
     assert plotted - alone == pytest.approx(4670, abs=10)
 
 
@@ -234,8 +239,10 @@ def test_beyond():
 def test_chunk_orders(tmp_path):
     """The report includes what the benchmark and --combinations have written to the folder."""
     (tmp_path / "chunk-order.csv").write_text(
-        "torus,algorithm,bytes,chunks,aligned_us,opposite_us,opposite_by_aligned,limit_us,aligned_arrived,opposite_arrived\n"
-        "9,trivance-b,648,2,10.00,11.00,1.100,9.00,0.500,0.750\n9,trivance-b,648,3,10.00,12.00,1.200,9.00,0.333,0.667\n",
+        "torus,algorithm,bytes,chunks,aligned_us,opposite_us,opposite_by_aligned,limit_us,"
+        "aligned_arrived,opposite_arrived\n"
+        "9,trivance-b,648,2,10.00,11.00,1.100,9.00,0.500,0.750\n"
+        "9,trivance-b,648,3,10.00,12.00,1.200,9.00,0.333,0.667\n",
         encoding="utf-8")
     (tmp_path / "combinations.csv").write_text("queues,delivery,message rule,agree,differ\nfifo,tail,m/3^(k+1),3,4\n")
     text = io.StringIO()

@@ -41,9 +41,10 @@ WRONG = [
     ("--only 5", "--only: '5' is not a whole number from 6 to 35; for example --only=6"),
     ("--only 6,36", "'36' is not a whole number from 6 to 35"), ("--only 6,,7", "--only has an empty entry"),
     ("--only six", "'six' is not a whole number"), ("--model=ideal", "--model: 'ideal' is neither dateline nor fifo"),
-    ("--delivery=late", "--delivery: 'late' is neither head nor tail"), ("--workers=0", "--workers"), ("6", "--only=6,8"),
-    ("--qick", "did you mean --quick?"), ("--out /dev/null/here", "'/dev/null/here' cannot be made"),
-    ("--out /proc", "'/proc' cannot be made"), ("--only 6 --output=", "the folder has no name")]
+    ("--delivery=late", "--delivery: 'late' is neither head nor tail"), ("--workers=0", "--workers"),
+    ("6", "--only=6,8"), ("--qick", "did you mean --quick?"),
+    ("--out /dev/null/here", "'/dev/null/here' cannot be made"), ("--out /proc", "'/proc' cannot be made"),
+    ("--only 6 --output=", "the folder has no name")]
 
 
 @pytest.mark.parametrize("line, words", WRONG if EXHAUSTIVE else WRONG[::6])
@@ -61,9 +62,11 @@ def test_help():
 def test_without_python(tmp_path):
     """One sentence where no Python has the packages."""
     # No Python with this folder in PYTHONPATH finds a package of the system.
-    (tmp_path / "sitecustomize.py").write_text("import sys\nsys.path[:] = [path for path in sys.path if '-packages' not in path]\n")
+    (tmp_path / "sitecustomize.py").write_text("import sys\n"
+                                               "sys.path[:] = [path for path in sys.path if '-packages' not in path]\n")
     done = call("--quick", "--only", "6", PYTHONPATH=str(tmp_path))
-    assert done.returncode == 2 and done.stderr.startswith("trivance figures: there is no python3 with numpy"), done.stderr
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("trivance figures: there is no python3 with numpy"), done.stderr
 
 
 def test_files(folder):

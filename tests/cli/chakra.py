@@ -195,7 +195,7 @@ def check(torus, algorithm, collective="allreduce", size="100000", alpha_us=0, m
         check_order(nodes, alpha_us)
     assert execute(traces)
     sender = next(nodes for nodes in traces if any(node.type == SEND for node in nodes))
-    sender.remove(next(node for node in sender if node.type == SEND)) # its receive cannot end
+    sender.remove(next(node for node in sender if node.type == SEND))  # its receive cannot end
     assert not execute(traces)
 
 
@@ -203,7 +203,7 @@ def check_schedules():
     for torus in ("2", "8", "9", "3x2", "2x4", "3x3", "2x3x2", "9m"):
         for algorithm in ("ring", "bucket", "trivance-l", "trivance-b", "swing-b", "recdoub-b"):
             cost = subprocess.run([TOOL, "cost", torus, f"--algorithm={algorithm}"], capture_output=True, timeout=300)
-            if cost.returncode == 0: # the algorithm supports the torus
+            if cost.returncode == 0:  # the algorithm supports the torus
                 check(torus, algorithm, alpha_us=len(torus) % 3)
     check("3x2", "trivance-b", "reduce-scatter")
     check("9", "trivance-b", "allgather", size="1", alpha_us=3)

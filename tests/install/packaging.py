@@ -101,7 +101,8 @@ def check_container():
     text = read("packaging/Containerfile").replace("\\\n", " ")
     for name in re.findall(r"-DTRIVANCE_(\w+)=OFF", text):
         assert f"option(TRIVANCE_{name} " in read("CMakeLists.txt"), name
-    packages = [word for words in re.findall(r"--no-install-recommends ([a-z0-9 .+-]*)", text) for word in words.split()]
+    packages = [word for words in re.findall(r"--no-install-recommends ([a-z0-9 .+-]*)", text)
+                for word in words.split()]
     assert "libjansson4" in packages
     with open("/etc/os-release", encoding="utf-8") as file:
         bookworm = 'VERSION_ID="12"' in file.read()

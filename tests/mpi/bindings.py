@@ -10,12 +10,12 @@ import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv[1] + "/src/mpi/bindings")
-import functions # noqa: E402 (needs the path)
+import functions  # noqa: E402 (needs the path)
 
 ROW = functions.Function("Toy", "sendbuf recvbuf count datatype op", "TRV_ALLREDUCE", "toys")
 COUNTED = functions.Function("Toyv", "sendbuf sendcounts displs sendtype recvbuf recvcount recvtype")
 functions.FUNCTIONS += (ROW, COUNTED)
-import generate # noqa: E402 (reads the table)
+import generate  # noqa: E402 (reads the table)
 
 EXPECTED = {
     "trivance/trivance_mpi.h": ["TRV_Toy(", "TRV_Toy_c(", "TRV_Itoy(", "TRV_Toy_init(", "TRV_Toy_plan_create("],

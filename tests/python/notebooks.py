@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The notebooks run without an error, and their outputs are small.
 
-Usage: notebooks.py NOTEBOOK… [--fix]      exit status 77 without nbclient, ipykernel or a package that the notebooks use;
+Usage: notebooks.py NOTEBOOK… [--fix]      exit status 77 without nbclient, ipykernel or a package that the notebooks
+use;
                                             --fix writes the outputs into the notebooks
 """
 import importlib.util
@@ -38,7 +39,8 @@ def main():
             execute(notebook, directory)
         for cell in notebook.cells:
             cell.metadata.pop("execution", None)
-        assert not any(output.get("name") == "stderr" for cell in notebook.cells for output in cell.get("outputs", ())), path
+        assert not any(output.get("name") == "stderr" for cell in notebook.cells
+                       for output in cell.get("outputs", ())), path
         text = nbformat.writes(notebook) + "\n"
         assert len(text) < BYTES_MAX, f"{path} has {len(text)} bytes with its outputs; up to {BYTES_MAX} are small"
         if fix:

@@ -80,8 +80,8 @@ def main():
         with open(sys.argv[1], "w", encoding="utf-8") as file:
             file.write(made)
     elif made != text:
-        print(f"{sys.argv[1]}: its reference is not that of the docstrings; `tests/python/reference.py {sys.argv[1]} --fix` "
-              "makes it anew")
+        print(f"{sys.argv[1]}: its reference is not that of the docstrings; `tests/python/reference.py {sys.argv[1]} "
+              "--fix` makes it anew")
         return 1
     return 0
 

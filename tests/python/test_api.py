@@ -27,11 +27,14 @@ def test_example(tmp_path, exhaustive):
     assert s.messages.shape == (34992 if exhaustive else 2592,)
     table = choice.schedule().simulate(net, ["32KiB", "1MiB"])
     assert list(table["bytes"]) == [32768, 1 << 20] and table["time"][1] == pytest.approx(choice.time)
-    with pytest.raises(tv.ArgumentError, match=f"is for {s.torus} and the network is 8x8m; give a network of {s.torus}, or make"):
+    with pytest.raises(tv.ArgumentError,
+                       match=f"is for {s.torus} and the network is 8x8m; give a network of {s.torus}, or make"):
         s.simulate(net, ["32KiB", "1MiB"])
     assert len(s.simulate(net.replace(s.torus, cuts=()), ["32KiB"])) == 1
-    comparison = tv.compare("8x8", ["trivance", "swing", "bruck", "bucket", "planned"], sizes="32:1M" if exhaustive else "1K:4K")
-    assert len(comparison) == 5 * (16 if exhaustive else 3) and (comparison["planned"]["time"] <= comparison["swing"]["time"]).all()
+    comparison = tv.compare("8x8", ["trivance", "swing", "bruck", "bucket", "planned"],
+                            sizes="32:1M" if exhaustive else "1K:4K")
+    assert len(comparison) == 5 * (16 if exhaustive
+                                   else 3) and (comparison["planned"]["time"] <= comparison["swing"]["time"]).all()
     assert set(comparison["trivance"]["name"]) <= {"trivance-l", "trivance-b"}
     assert (comparison["time"] >= comparison["limit"]).all()
     assert tv.Schedule("trivance-l", "9")._repr_svg_().startswith("<svg")
@@ -88,7 +91,8 @@ def test_sizes():
     assert tv.parse_sizes("1:20:x4") == [1, 4, 16, 20] and tv.parse_sizes(["1K", 5]) == [1024, 5]
 
 
-@pytest.mark.parametrize("bad", ["", "x", "1.5K", "-1", "0", 0, -1, 1.5, None, True, "64 KB", "9" * 40, math.nan, b"1", [1]])
+@pytest.mark.parametrize("bad",
+                         ["", "x", "1.5K", "-1", "0", 0, -1, 1.5, None, True, "64 KB", "9" * 40, math.nan, b"1", [1]])
 def test_bad_bytes(bad):
     with pytest.raises(tv.ArgumentError):
         tv.parse_bytes(bad)
@@ -101,7 +105,8 @@ def test_units_are_those_of_numbers():
 
 
 def test_planned_is_no_schedule():
-    with pytest.raises(tv.ArgumentError, match=r"'planned' selects an algorithm .* \(in Python trivance.plan\) returns"):
+    with pytest.raises(tv.ArgumentError,
+                       match=r"'planned' selects an algorithm .* \(in Python trivance.plan\) returns"):
         tv.Schedule("planned", "8x8")
 
 
@@ -146,18 +151,22 @@ def test_simulator_in_threads():
 
 
 def test_compare_points():
-    """Algorithms, families, plans and schedules, of different networks, are those of their own functions; rows arrive once."""
+    """Algorithms, families, plans and schedules, of different networks, are those of their own functions; rows arrive
+    once."""
     net, mesh, seen = tv.Network("3x3", alpha="1us"), tv.Network("4m"), []
     own = tv.Schedule("trivance-b", net)
-    points = [Point(net, "swing-b", 4096), Point(net, "trivance", 1 << 20), Point(net, own, 1 << 20), Point(net, "planned", 4096),
-              Point(mesh, "trivance-l,ring", 64), Point(net, "ring", 64), Point(net, "trivance-l", 1 << 20, schedule=own),
-              Point(net, "planned", 4096, as_planned=True), Point(net, "trivance-tree", 4096, "broadcast", 2)]
+    points = [Point(net, "swing-b", 4096), Point(net, "trivance", 1 << 20), Point(net, own, 1 << 20),
+              Point(net, "planned", 4096), Point(mesh, "trivance-l,ring", 64), Point(net, "ring", 64),
+              Point(net, "trivance-l", 1 << 20, schedule=own), Point(net, "planned", 4096, as_planned=True),
+              Point(net, "trivance-tree", 4096, "broadcast", 2)]
     rows = compare_points(points, 3, done=lambda index, row: seen.append((index, row.time_ns)))
     assert sorted(seen[i][0] for i in range(len(points))) == list(range(len(points)))
     assert all(rows[i].time_ns == time or math.isnan(time) for i, time in seen)
     assert rows[0].time_ns == tv.Simulator(tv.Schedule("swing-b", net)).run(4096).time_ns and rows[0].name == "swing-b"
-    assert rows[1].name == rows[2].name == rows[6].name == "trivance-b" and rows[1].time_ns == rows[2].time_ns == rows[6].time_ns
-    assert rows[3].name == net.plan(4096).name and rows[7].time_ns == rows[3].time_ns == pytest.approx(net.plan(4096).time * 1e9)
+    assert rows[1].name == rows[2].name == rows[6].name == "trivance-b"
+    assert rows[1].time_ns == rows[2].time_ns == rows[6].time_ns
+    assert rows[3].name == net.plan(4096).name
+    assert rows[7].time_ns == rows[3].time_ns == pytest.approx(net.plan(4096).time * 1e9)
     assert rows[4].name == "trivance-l" and rows[4].limit.time_ns == pytest.approx(mesh.limit(64).time * 1e9)
     assert math.isnan(rows[5].time_ns) and "only rings" in rows[5].reason and rows[5].name == ""
     assert rows[8].time_ns == tv.Simulator(tv.Schedule("trivance-tree", net, "broadcast", 2)).run(4096).time_ns
@@ -237,14 +246,15 @@ except (KeyboardInterrupt, OfTheProgram) as error:
 @pytest.mark.parametrize("own_handler, error", [(False, "KeyboardInterrupt"), (True, "OfTheProgram")])
 def test_ctrl_c(own_handler, error):
     """It ends a call that takes much longer, by the exception of the program's handler."""
-    done = subprocess.run([sys.executable, "-c", INTERRUPTED.format(own_handler=own_handler)], capture_output=True, text=True,
-                          timeout=120, check=False)
+    done = subprocess.run([sys.executable, "-c", INTERRUPTED.format(own_handler=own_handler)], capture_output=True,
+                          text=True, timeout=120, check=False)
     assert (done.stdout.strip(), done.stderr) == (f"{error} True True", "")
 
 
 def test_import_is_light():
     script = "import sys, trivance; print('numpy' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout == "False\n"
+    assert subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
+                          check=True).stdout == "False\n"
 
 
 def _import_a_copy(tmp_path, change):
@@ -271,12 +281,14 @@ def test_library_of_another_version(tmp_path):
     other = tmp_path / "other"
     other.mkdir()
     code, sentence = _import_a_copy(other, change)
-    assert code == 1 and f"libtrivance.so.0 is version {tv.__version__}; this package works with version 9.9.9" in sentence
+    assert code == 1
+    assert f"libtrivance.so.0 is version {tv.__version__}; this package works with version 9.9.9" in sentence
 
 
 def test_library_that_is_missing(tmp_path):
     code, sentence = _import_a_copy(tmp_path, lambda copy: (copy / "libtrivance.so.0").unlink())
-    assert code == 1 and "LibraryError: libtrivance.so.0 cannot be loaded" in sentence and "TRIVANCE_LIBRARY" in sentence
+    assert code == 1 and "LibraryError: libtrivance.so.0 cannot be loaded" in sentence
+    assert "TRIVANCE_LIBRARY" in sentence
 
 
 def test_figures_without_research(tmp_path):
@@ -285,7 +297,8 @@ def test_figures_without_research(tmp_path):
     done = subprocess.run([sys.executable, "-m", "trivance.figures"], capture_output=True, text=True, check=False,
                           env={"PYTHONPATH": str(tmp_path)})
     assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
-    assert done.stderr.startswith("trivance figures: the paper's evaluation is not installed") and "PYTHONPATH" in done.stderr
+    assert done.stderr.startswith("trivance figures: the paper's evaluation is not installed")
+    assert "PYTHONPATH" in done.stderr
 
 
 def test_plot():
@@ -321,8 +334,10 @@ def test_compare_own_schedule():
     assert set(comparison["direct"]["name"]) == {"direct"} and tv.compare(net, own, 32).algorithms == ("direct",)
     for network, others, collective, words in (("9", [own], "allreduce", "schedule is for 5 and the network is 9"),
                                                ("5", [own], "allgather", "'direct' is for allreduce"),
-                                               ("5", [own, _direct()], "allreduce", "two entries have the name 'direct'"),
-                                               ("5", ["ring", _direct("ring")], "allreduce", "two entries have the name 'ring'")):
+                                               ("5", [own, _direct()], "allreduce",
+                                                "two entries have the name 'direct'"),
+                                               ("5", ["ring", _direct("ring")], "allreduce",
+                                                "two entries have the name 'ring'")):
         with pytest.raises(tv.ArgumentError, match=words):
             tv.compare(network, others, 32, collective)
 
@@ -342,16 +357,18 @@ def test_networks_can_be_pickled():
 def test_explorer_has_all_parameters():
     from trivance._explorer import address
     assert address(tv.Network("9"), 64) == "torus=9&bytes=64&bandwidth=800000000000&alpha=1500&latency=100&overhead=0"
-    text = address(tv.Network("4x4m", nodes=[8, 0, 1, 2, 5], packet="4KiB", shared_paths=(0, 1), buffer="64K", model="dateline", jitter=0.1,
-                              seed=7, gamma="0.5ns", gamma_per_stream=True, routes="fixed", nic_bandwidth="200Gb/s", host_latency="77.5ns",
-                              router_in=0, router_out="1us", slow_ranks={3: 2.5}, cuts=["9:+0", "6:+1:one-way"],
-                              forwarding=False), 1 << 20)
+    text = address(tv.Network("4x4m", nodes=[8, 0, 1, 2, 5], packet="4KiB", shared_paths=(0, 1), buffer="64K",
+                              model="dateline", jitter=0.1, seed=7, gamma="0.5ns", gamma_per_stream=True,
+                              routes="fixed", nic_bandwidth="200Gb/s", host_latency="77.5ns", router_in=0,
+                              router_out="1us", slow_ranks={3: 2.5}, cuts=["9:+0", "6:+1:one-way"], forwarding=False),
+                   1 << 20)
     words = dict(word.split("=") for word in text.split("&"))
     assert words == {
-        "torus": "4x4m", "bytes": "1048576", "bandwidth": "800000000000", "alpha": "1500", "latency": "100", "overhead": "0",
-        "model": "dateline", "nodes": "0-2,5,8", "packet": "4096", "shared-paths": "0:1", "buffer": "65536",
-        "jitter": "10%25", "seed": "7", "gamma": "0.5ns/stream", "routes": "fixed", "nic-bandwidth": "200Gb/s", "host-latency": "77.5ns",
-        "router-in": "0ns", "router-out": "1000ns", "no-forwarding": "yes", "slow-rank": "3:2.5x", "links": "6:+1:one-way,9:+0:cut"}
+        "torus": "4x4m", "bytes": "1048576", "bandwidth": "800000000000", "alpha": "1500", "latency": "100",
+        "overhead": "0", "model": "dateline", "nodes": "0-2,5,8", "packet": "4096", "shared-paths": "0:1",
+        "buffer": "65536", "jitter": "10%25", "seed": "7", "gamma": "0.5ns/stream", "routes": "fixed",
+        "nic-bandwidth": "200Gb/s", "host-latency": "77.5ns", "router-in": "0ns", "router-out": "1000ns",
+        "no-forwarding": "yes", "slow-rank": "3:2.5x", "links": "6:+1:one-way,9:+0:cut"}
     assert "shared-paths=one" in address(tv.Network("4x4", shared_paths="one"), 64)
 
 
@@ -370,7 +387,8 @@ def test_network_that_does_not_forward(tmp_path):
 
 def test_numbers_of_numpy():
     assert tv.Torus(np.int64(9)) == tv.Torus(np.array([9])) == tv.Torus("9")
-    assert tv.Network(np.int32(9), alpha=np.float64(1.5e-6), jitter=np.float32(0), nodes=np.arange(4)).nodes == (0, 1, 2, 3)
+    assert tv.Network(np.int32(9), alpha=np.float64(1.5e-6), jitter=np.float32(0), nodes=np.arange(4)).nodes == (0, 1,
+                                                                                                                 2, 3)
     assert tv.parse_sizes(np.array([1024, 2048])) == [1024, 2048]
     assert tv.Network("9", cuts=[(np.int64(3), np.int64(0))]) == tv.Network("9", cuts=["3:+0"])
 
@@ -381,7 +399,8 @@ def test_truth_values_of_numpy():
 
 
 @pytest.mark.parametrize("torus, nodes, cuts", [("4x4", [0, 1, 2, 3, 5, 8], []), ("8x8", range(32), []),
-                                                ("4x4", [0, 1, 2, 3, 5, 8], ["0:+1"]), ("9", [1, 2, 3, 4], ["0:+0", "4:+0"])])
+                                                ("4x4", [0, 1, 2, 3, 5, 8], ["0:+1"]),
+                                                ("9", [1, 2, 3, 4], ["0:+0", "4:+0"])])
 def test_sets_of_nodes_are_verified_on_the_set(torus, nodes, cuts):
     proof = tv.Network(torus, nodes=nodes, cuts=cuts).plan("64K").schedule().verify()
     assert proof and proof.exact and proof.ranks == len(nodes)
@@ -409,7 +428,8 @@ def test_equal_networks():
     slow = tv.Network("9", slow_ranks={1: 2}, cuts=[(3, 0)])
     assert slow == tv.Network("9", slow_ranks={1: "2x"}, cuts="3:+0") and hash(slow) == hash(slow.replace())
     assert tv.Network("9", cuts=["3:+0"]) == tv.Network("9", cuts=["4:-0"])
-    assert len({slow, slow.replace(), slow.replace(slow_ranks={2: 2}), slow.replace(nodes=[1, 2]), tv.Network("9m")}) == 4
+    assert len({slow, slow.replace(), slow.replace(slow_ranks={2: 2}), slow.replace(nodes=[1, 2]),
+                tv.Network("9m")}) == 4
 
 
 def test_attributes_of_a_schedule():

@@ -27,6 +27,6 @@ def test_blocks(document):
 
 
 def test_reference_is_current():
-    done = subprocess.run([sys.executable, str(ROOT / "tests/python/reference.py"), str(ROOT / "docs/python.md")], check=False,
-                          capture_output=True, text=True)
+    done = subprocess.run([sys.executable, str(ROOT / "tests/python/reference.py"), str(ROOT / "docs/python.md")],
+                          check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -16,8 +16,8 @@ from conftest import TOOL
 def run(script, *options, without=()):
     """The output of a script in a Python of its own, in which some packages cannot be imported."""
     blocked = f"import sys\nsys.modules.update(dict.fromkeys({without!r}))\nimport trivance as tv\n"
-    done = subprocess.run([sys.executable, *options, "-c", blocked + script], capture_output=True, text=True, check=False,
-                          timeout=120)
+    done = subprocess.run([sys.executable, *options, "-c", blocked + script], capture_output=True, text=True,
+                          check=False, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -55,9 +55,9 @@ def test_progress_without_tqdm():
 
 
 def test_without_warnings():
-    assert run("s = tv.Schedule('trivance-b', '9x9')\ns.messages, s.transfers, s.combines, s.cost(), s.simulate(sizes='1K')\n"
-               "tv.Simulator(s).run('1K', links=True)\ntv.compare('9', ['trivance', 'planned'], '1K')\n"
-               "print(bool(s.verify()))", "-W", "error") == "True"
+    assert run("s = tv.Schedule('trivance-b', '9x9')\ns.messages, s.transfers, s.combines, s.cost(), "
+               "s.simulate(sizes='1K')\ntv.Simulator(s).run('1K', links=True)\ntv.compare('9', ['trivance', "
+               "'planned'], '1K')\nprint(bool(s.verify()))", "-W", "error") == "True"
 
 
 def test_after_fork():

@@ -28,7 +28,8 @@ def test_structures(tmp_path):
         lines += [f'printf(" {field[0]} %zu", offsetof({own}, {field[0].rstrip("_")}));' for field in kind._fields_]
         lines.append('printf("\\n");')
     (tmp_path / "layout.c").write_text("#include <stddef.h>\n#include <stdio.h>\n#include <trivance/trivance.h>\n"
-                                       "#include <trivance/formats.h>\nint main(void)\n{\n" + "\n".join(lines) + "\n}\n")
+                                       "#include <trivance/formats.h>\nint main(void)\n{\n" + "\n".join(lines)
+                                       + "\n}\n")
     subprocess.run([compiler, f"-I{HEADERS}", "-o", tmp_path / "layout", tmp_path / "layout.c"], check=True)
     found = subprocess.run([tmp_path / "layout"], capture_output=True, text=True, check=True).stdout.splitlines()
     assert len(found) == len(STRUCTURES) > 20
@@ -57,7 +58,8 @@ def test_function(name):
     letters = "".join(one.strip() if one.strip() in "WF" else _letter(one) for one in parameters.split(","))
     result, own = TABLE[name]
     assert own == letters
-    assert result is RESULT.get(_letter(found.group(1)), result) and (_letter(found.group(1)) != "P" or result not in RESULT.values())
+    assert result is RESULT.get(_letter(found.group(1)),
+                                result) and (_letter(found.group(1)) != "P" or result not in RESULT.values())
 
 
 def test_orders():

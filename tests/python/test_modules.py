@@ -1,5 +1,5 @@
-"""The modules of the Python packages import each other in no circle; the product does not import the research, which uses
-public modules only."""
+"""The modules of the Python packages import each other in no circle; the product does not import the research, which
+uses public modules only."""
 import ast
 import pathlib
 

@@ -36,7 +36,8 @@ def test_grid_graphs():
     net = tv.Network.from_networkx(hole, alpha="2us")
     assert sorted(net.nodes) == list(range(15)) and net.options["alpha"] == "2us"
     choice = net.plan("64K")
-    assert choice.order in ("snake", "thirds") and tv.Simulator(choice.schedule()).time("64K") == pytest.approx(choice.time)
+    assert choice.order in ("snake",
+                            "thirds") and tv.Simulator(choice.schedule()).time("64K") == pytest.approx(choice.time)
 
 
 def test_nodes_that_are_numbers_of_numpy():

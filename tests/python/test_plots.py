@@ -25,7 +25,8 @@ def test_curves():
 
 def test_testbed(tmp_path):
     """A plot for each job of a testbed.csv: an MPI library, with and without rendezvous."""
-    rows = ["torus,bandwidth_mbps,hop_latency_ms,mpi,rendezvous,slow_link,bytes,whose,algorithm,type,median_ms,min_ms,max_ms"]
+    rows = ["torus,bandwidth_mbps,hop_latency_ms,mpi,rendezvous,slow_link,bytes,whose,algorithm,type,"
+            "median_ms,min_ms,max_ms"]
     for rendezvous, link in (("true", ""), ("false", "0:+0:2x")):
         for whose, algorithm, kind in (("library", "ring", "double"), ("library", "default", "double"),
                                        ("trivance", "trivance-b", "int"), ("trivance", "auto", "double")):
@@ -42,13 +43,16 @@ def test_testbed(tmp_path):
 
 def hide_packages(folder):
     """Lets no Python with this folder in PYTHONPATH find a package of the system."""
-    (folder / "sitecustomize.py").write_text("import sys\nsys.path[:] = [path for path in sys.path if '-packages' not in path]\n")
+    (folder
+     / "sitecustomize.py").write_text("import sys\nsys.path[:] = [path for path in sys.path if '-packages' not in "
+                                      "path]\n")
 
 
 @pytest.mark.parametrize("line", ["simulate 9 -b 32,1K", "sweep --torus=9 -a trivance,planned -b 32,1K"])
 def test_plot(tmp_path, line):
     """--plot of the subcommands that simulate sizes; nothing is left behind but the picture."""
-    done = subprocess.run([TOOL, *line.split(), "--plot=times.svg"], capture_output=True, text=True, check=False, cwd=tmp_path)
+    done = subprocess.run([TOOL, *line.split(), "--plot=times.svg"], capture_output=True, text=True, check=False,
+                          cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert os.listdir(tmp_path) == ["times.svg"]
     svg = (tmp_path / "times.svg").read_text(encoding="utf-8")
@@ -59,10 +63,13 @@ def test_plot_without_python(tmp_path):
     """One sentence before any simulation where no python3 has matplotlib; of two the one that has it is used."""
     hide_packages(tmp_path)
     line = [TOOL, "simulate", "9", f"--plot={tmp_path}/times.svg"]
-    done = subprocess.run(line, capture_output=True, text=True, check=False, env=os.environ | {"PYTHONPATH": str(tmp_path)})
+    done = subprocess.run(line, capture_output=True, text=True, check=False,
+                          env=os.environ | {"PYTHONPATH": str(tmp_path)})
     assert (done.returncode, done.stdout) == (2, "") and done.stderr.count("\n") == 1
-    assert "trivance simulate: --plot: there is no python3 with numpy, matplotlib and the package trivance" in done.stderr
+    sentence = "trivance simulate: --plot: there is no python3 with numpy, matplotlib and the package trivance"
+    assert sentence in done.stderr
     assert not (tmp_path / "times.svg").exists()
     venv.create(tmp_path / "bare")
-    done = subprocess.run(line, capture_output=True, text=True, check=False, env=os.environ | {"PATH": f"{tmp_path}/bare/bin"})
+    done = subprocess.run(line, capture_output=True, text=True, check=False,
+                          env=os.environ | {"PATH": f"{tmp_path}/bare/bin"})
     assert done.returncode == 0 and (tmp_path / "times.svg").exists(), done.stderr

@@ -21,21 +21,24 @@ def test_profiles(tmp_path):
         "jitter": {"value": "10%", "source": "x"}, "shared-paths": {"value": "0:1", "source": "x"}}}))
     assert tv.Network.from_profile("8x8", str(own)) == tv.Network(
         "8x8", gamma="0.5ns", gamma_per_stream=True, forwarding=False, jitter=0.1, shared_paths=(0, 1))
-    assert tv.Network.from_profile("8x8", str(own), gamma="1ns") == tv.Network.from_profile("8x8", str(own)).replace(gamma=1e-9) == \
-        tv.Network("8x8", gamma="1ns", forwarding=False, jitter=0.1, shared_paths=(0, 1))  # "/stream" goes with the text
+    assert tv.Network.from_profile("8x8", str(own),
+                                   gamma="1ns") == tv.Network.from_profile("8x8", str(own)).replace(gamma=1e-9) == \
+        tv.Network("8x8", gamma="1ns", forwarding=False, jitter=0.1, shared_paths=(0, 1))
     for name, text in (("tofu", "expected one of paper, tofu-d-fjmpi, tofu-d"), (3, "the network is 3"),
-                       (str(tmp_path / "none.json"), "cannot be read: No such file"), (str(tmp_path) + "/", "cannot be read"),
+                       (str(tmp_path / "none.json"), "cannot be read: No such file"),
+                       (str(tmp_path) + "/", "cannot be read"),
                        ("/dev/zero", "'/dev/zero' is a device; expected a regular file or a pipe")):
         with pytest.raises(tv.ArgumentError, match=text):
             tv.Network.from_profile("8", name)
-    for whole, text in (("{}", 'expected "format"'), ("[]", 'expected "format"'), ("{", "own.json:1:1: not valid JSON"), ("[" * 100000, "not valid JSON"),
-                        ('{"format": "trivance-network-1"}', 'expected "parameters"'),
+    for whole, text in (("{}", 'expected "format"'), ("[]", 'expected "format"'), ("{", "own.json:1:1: not valid JSON"),
+                        ("[" * 100000, "not valid JSON"), ('{"format": "trivance-network-1"}', 'expected "parameters"'),
                         ('{"format": "trivance-network-1", "parameters": {}, "foo": 1}', 'there is no key "foo"')):
         own.write_text(whole)
         with pytest.raises(tv.ArgumentError, match=text):
             tv.Network.from_profile("8", str(own))
         assert L.formats.profile_read(os.fsencode(own), None, None) == tv.InvalidScheduleError.code
-    assert L.formats.profile_read(b"tofu", None, None) == L.formats.profile_read(b"./none.json", None, None) == tv.ArgumentError.code
+    assert L.formats.profile_read(b"tofu", None, None) == L.formats.profile_read(b"./none.json", None,
+                                                                                 None) == tv.ArgumentError.code
     assert L.formats.profile_name(-1) is L.formats.profile_title(3) is None
     for parameters, text in (
             ('"alfa": {"value": "1us", "source": "x"}', "no parameter 'alfa'"),
@@ -53,5 +56,6 @@ def test_profiles(tmp_path):
         own.write_text(f'{{"format": "trivance-network-1", "title": "own", "parameters": {{{parameters}}}}}')
         with pytest.raises(tv.ArgumentError, match=text):
             tv.Network.from_profile("8", str(own))
-    own.write_text('\ufeff{"format": "trivance-network-1", "parameters": {"seed": {"value": "4", "source": "x"}}}')  # with a mark
+    # with a mark
+    own.write_text('\ufeff{"format": "trivance-network-1", "parameters": {"seed": {"value": "4", "source": "x"}}}')
     assert tv.Network.from_profile("8", str(own)) == tv.Network("8", seed=4)

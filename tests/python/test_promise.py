@@ -2,7 +2,8 @@
 planned schedule, and the time that a plan states is the simulator's, on random networks and sets of nodes. By hand, on
 larger ones:
 
-    PYTHONPATH=build/python TRIVANCE_TOOL=build/bin/trivance python3 tests/python/test_promise.py --questions 5000 --seed 2
+    PYTHONPATH=build/python TRIVANCE_TOOL=build/bin/trivance python3 tests/python/test_promise.py --questions 5000
+    --seed 2
 """
 import argparse
 import json
@@ -58,9 +59,11 @@ def draw(rng, ranks, largest):
                    "injection": rng.choice([None, None, None, "30Gb/s"]),
                    "alpha": rng.choice(["100ns", "500ns", "1.5us", "5us", "20us"]),
                    "bandwidth": f"{rng.choice([10, 25, 100, 200, 400, 800, 1600, 3200])}Gb/s"}
-        collective = rng.choice(["allreduce"] * 4 + ["reduce-scatter", "allgather", "broadcast", "reduce", "scatter", "gather",
-                                                     "alltoall"])
-        root = rng.choice(range(len(nodes)) if nodes else torus.ranks) if collective in ("broadcast", "reduce", "scatter", "gather") else 0
+        collective = rng.choice(["allreduce"] * 4
+                                + ["reduce-scatter", "allgather", "broadcast", "reduce", "scatter", "gather",
+                                   "alltoall"])
+        root = rng.choice(range(len(nodes)) if nodes else torus.ranks) if collective in ("broadcast", "reduce",
+                                                                                         "scatter", "gather") else 0
         size = int(2 ** rng.uniform(0, math.log2(largest)))
         options["messages_per_port"] = rng.choice([1, 1, 2, "unlimited"])
         try:
@@ -95,13 +98,15 @@ def time_all_on_nodes(net, collective, root, size):
     words += [f"--slow-link={rank}:{port}:{factor}x" for (rank, port), factor in (net.options["slow"] or {}).items()]
     words += ["--no-forwarding"] if net.options["forwarding"] is False else []
     words += [f"--root={root}"] if root else []
-    done = subprocess.run([os.environ.get("TRIVANCE_TOOL", "trivance"), "simulate", str(net.torus), f"--collective={collective}",
-                           "--nodes=" + ",".join(map(str, net.nodes)), "--algorithm=all,planned", f"--bytes={size}", "--format=json",
-                           *words], capture_output=True, text=True, check=False)
+    done = subprocess.run([os.environ.get("TRIVANCE_TOOL", "trivance"), "simulate", str(net.torus),
+                           f"--collective={collective}", "--nodes=" + ",".join(map(str, net.nodes)),
+                           "--algorithm=all,planned", f"--bytes={size}", "--format=json", *words], capture_output=True,
+                          text=True, check=False)
     if done.returncode:
         return (math.inf, ""), (math.inf, ""), done.stderr.strip()
     limit, exact = net.options["messages_per_port"], {one.name for one in tv.algorithms() if one.exact}
-    timed = {row["chosen_for"]: (row["time_ns"], row["algorithm"]) for row in json.loads(done.stdout) if row["time_ns"] is not None
+    timed = {row["chosen_for"]: (row["time_ns"], row["algorithm"]) for row in json.loads(done.stdout)
+             if row["time_ns"] is not None
              and (limit == "unlimited" or row["messages_per_port"] <= limit or row["chosen_for"] == "planned")}
     return timed["planned"], min((timed[name] for name in timed if name in exact), default=(math.inf, "")), None
 
@@ -112,7 +117,8 @@ def violation(net, collective, root, size):
         choice = net.plan(size, collective, root=root)
     except tv.UnsupportedError:
         return ""
-    (planned_ns, planned), (best_ns, best), reason = (time_all if net.nodes is None else time_all_on_nodes)(net, collective, root, size)
+    (planned_ns, planned), (best_ns, best), reason = (time_all if net.nodes is None
+                                                      else time_all_on_nodes)(net, collective, root, size)
     if reason:
         return "" if any(one in reason for one in ("divides", "cut in two", "already cut")) else reason
     if planned_ns > best_ns * (1 + TOLERANCE):
@@ -140,11 +146,13 @@ def test_promise(exhaustive):
 
 
 NODES = [  # with whole vectors of megabytes, whose packets the search enlarges
-    (tv.Network("5x3", nodes=[0, 1, *range(3, 15)], bandwidth="25Gb/s", injection="30Gb/s", alpha="100ns", gamma="0.02ns/stream",
-                messages_per_port=2), "allgather", 3567457),
-    (tv.Network("5x6", nodes=sorted(set(range(30)) - {14, 20, 23, 26}), bandwidth="200Gb/s", alpha="500ns", gamma="0ns"),
+    (tv.Network("5x3", nodes=[0, 1, *range(3, 15)], bandwidth="25Gb/s", injection="30Gb/s", alpha="100ns",
+                gamma="0.02ns/stream", messages_per_port=2), "allgather", 3567457),
+    (tv.Network("5x6", nodes=sorted(set(range(30)) - {14, 20, 23, 26}), bandwidth="200Gb/s", alpha="500ns",
+                gamma="0ns"),
      "allreduce", 33193319),
-    (tv.Network("9x4", cuts=[(30, "+1")], nodes=sorted(set(range(36)) - {19}), bandwidth="1600Gb/s", alpha="100ns", gamma="0ns"),
+    (tv.Network("9x4", cuts=[(30, "+1")], nodes=sorted(set(range(36)) - {19}), bandwidth="1600Gb/s", alpha="100ns",
+                gamma="0ns"),
      "allreduce", 80280736),
 ]
 
@@ -155,7 +163,8 @@ def test_nodes(net, collective, size):
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description="Asks the planner random questions, and compares it with every listed algorithm.")
+    parser = argparse.ArgumentParser(description="Asks the planner random questions, and compares it with every listed "
+                                     "algorithm.")
     parser.add_argument("--questions", type=int, default=300)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--ranks", type=int, default=64, help="at most")

@@ -84,8 +84,8 @@ def test_values(name, text, expected):
     assert list(values.read(name, text)) == expected
 
 
-@pytest.mark.parametrize("text", ["", "1,,2", "1:", ":2", "8:4", "1K:64M:x1", "1K:64M:x", "1K:64M:+", "1K:64M:+0", "1K:64M:+1us",
-                                  "1us:64", "0:8:x2", "1:2:3:4", "a:b", "1:8:-1", "1:100000:+1"])
+@pytest.mark.parametrize("text", ["", "1,,2", "1:", ":2", "8:4", "1K:64M:x1", "1K:64M:x", "1K:64M:+", "1K:64M:+0",
+                                  "1K:64M:+1us", "1us:64", "0:8:x2", "1:2:3:4", "a:b", "1:8:-1", "1:100000:+1"])
 def test_no_values(text):
     with pytest.raises(tv.ArgumentError):
         values.read("packet", text)
@@ -101,13 +101,16 @@ def test_function(tmp_path):
     """The rows of the tool, in the order of the grid; from a file those that it has are not simulated again."""
     arguments = {"alpha": ["1us", 1.5e-6], "limit": True}
     table = tv.sweep([8, "3x3"], ["trivance", "ring"], "64,1M", **arguments)
-    answer = rows_of("--torus=8,3x3", "--algorithm=trivance,ring", "--bytes=64,1M", "--alpha=1us,1.5us", "--limit", "--workers=1")
+    answer = rows_of("--torus=8,3x3", "--algorithm=trivance,ring", "--bytes=64,1M", "--alpha=1us,1.5us", "--limit",
+                     "--workers=1")
     assert list(table.keys() if hasattr(table, "keys") else table.dtype.names) == list(answer[0])
-    assert list(column(table, "torus")) == ["8"] * 8 + ["3x3"] * 8 and list(column(table, "alpha_ns")) == [1000, 1500] * 8
+    assert list(column(table, "torus")) == ["8"] * 8 + ["3x3"] * 8 and list(column(table, "alpha_ns")) == [1000,
+                                                                                                           1500] * 8
     answer = {(row["torus"], row["chosen_for"], row["bytes"], row["alpha_ns"]): row for row in answer}
     for i in range(16):
-        row = {name: column(table, name)[i] for name in ("torus", "chosen_for", "bytes", "alpha_ns", "time_ns", "algorithm",
-                                                         "limit_ratio", "reference_ns", "packet_hops", "error", "limit_from")}
+        row = {name: column(table, name)[i]
+               for name in ("torus", "chosen_for", "bytes", "alpha_ns", "time_ns", "algorithm",
+                            "limit_ratio", "reference_ns", "packet_hops", "error", "limit_from")}
         same = answer[row["torus"], row["chosen_for"], row["bytes"], row["alpha_ns"]]
         for name, value in row.items():
             missing = value is None or isinstance(value, float) and np.isnan(value)
@@ -227,8 +230,10 @@ def test_formats(tmp_path):
     text, table, file = call(*grid, "--format=csv")[0], call(*grid)[0].splitlines(), tmp_path / "rows.jsonl"
     assert text.startswith(COLUMNS + "\n")
     assert "\n8,trivance-l,64,fifo,head,800000000000,12800000000000,1500,100,100,50,50,8192,4" in text
-    assert '\n3x3,ring,64,fifo,head,800000000000,12800000000000,1000,100,100,50,50,8192,,,,ring,"ring supports only rings, ' in text
-    assert table[0].split() == ["torus", "algorithm", "bytes", "alpha_ns", "time_ns", "packet_hops", "wall_s", "chosen_for", "error"]
+    row = '\n3x3,ring,64,fifo,head,800000000000,12800000000000,1000,100,100,50,50,8192,,,,ring,"ring supports only'
+    assert row in text
+    assert table[0].split() == ["torus", "algorithm", "bytes", "alpha_ns", "time_ns", "packet_hops", "wall_s",
+                                "chosen_for", "error"]
     assert [line.split()[0] for line in table[1:]] == ["3x3"] * 8 + ["8"] * 8
     assert not any(line.endswith(" ") for line in table)
     rows = rows_of(*grid)
@@ -246,9 +251,11 @@ def test_formats(tmp_path):
 def test_description(tmp_path, capsys):
     """A description in a file yields the same grid; options override its keys."""
     file = tmp_path / "grid.json"
-    file.write_text('{"torus": [8, "3x3"], "algorithm": "trivance,ring", "bytes": [64, "1K:2K"], "jitter": ["0%", "10%"], '
+    file.write_text('{"torus": [8, "3x3"], "algorithm": "trivance,ring", "bytes": [64, "1K:2K"], "jitter": ["0%", '
+                    '"10%"], '
                     '"seed": 3}', encoding="utf-8")
-    typed = rows_of("--torus=8,3x3", "--algorithm=trivance", "--algorithm=ring", "--bytes=64", "--jitter=0%,10%", "--seed=3", "--workers=1")
+    typed = rows_of("--torus=8,3x3", "--algorithm=trivance", "--algorithm=ring", "--bytes=64", "--jitter=0%,10%",
+                    "--seed=3", "--workers=1")
     described = rows_of(str(file), "--bytes=64", "--workers=1")
     assert [{**row, "wall_s": 0} for row in described] == [{**row, "wall_s": 0} for row in typed]
     assert "has all 24 points" in call(str(file), f"--output={tmp_path}/described.csv")[0]
@@ -270,8 +277,8 @@ def test_description(tmp_path, capsys):
 
 def test_rows_without_numbers():
     """Cut links, and parameters that exclude each other, yield rows that state so instead of numbers."""
-    rows = rows_of("--torus=4x4", "--algorithm=star", "--bytes=1K", "--slow-link=none,1:-0:2x,1:-0:down", "--packet=1K,64K", "--buffer=0,8K",
-                   "--model=dateline")
+    rows = rows_of("--torus=4x4", "--algorithm=star", "--bytes=1K", "--slow-link=none,1:-0:2x,1:-0:down",
+                   "--packet=1K,64K", "--buffer=0,8K", "--model=dateline")
     assert len(rows) == 12
     for row in rows:
         fits = row["packet"] == 1024 or row["buffer"] == 0
@@ -284,7 +291,8 @@ def test_left_out():
     out, err = call("--torus=8x8,8", "--bytes=64,1K", "--format=csv")
     assert ',ring,"ring supports' not in out and "\n8,ring,64," in out and "trivance sweep: 54 of " in err
     out, err = call("--torus=8x8,8", "--bytes=64,1K", "--algorithm=ring", "--format=csv")
-    assert '\n8x8,ring,64,fifo,head,800000000000,12800000000000,1500,100,100,50,50,8192,,,,ring,"ring supports' in out and err == ""
+    row = '\n8x8,ring,64,fifo,head,800000000000,12800000000000,1500,100,100,50,50,8192,,,,ring,"ring supports'
+    assert row in out and err == ""
     rows = rows_of("--torus=9", "--bytes=1K", "--cut=none,3:+0")
     assert [row["cut"] for row in rows if row["chosen_for"] == "line-l"] == ["3:+0"]
 
@@ -295,14 +303,17 @@ def test_networks():
             rows_of("--torus=9,9m", "--algorithm=trivance-b", "--bytes=1K", "--cut=none,3:+0", "--model=fifo")}
     assert rows["9m", "none"]["time_ns"] == rows["9", "3:+0"]["time_ns"] != rows["9", "none"]["time_ns"]
     assert "leave no route between the nodes" in rows["9m", "3:+0"]["error"]
-    slow = ("--torus=9", "--algorithm=hybrid:1@10", "--slow-link=0:+0:10x", "--bytes=8K", "--bandwidth=50Mb/s", "--model=fifo", "--format=csv")
-    assert ",9300320.880," in call(*slow, "--routes=chosen")[0] and ",chosen,9300320.880," in call(*slow, "--routes=fixed,chosen")[0]
+    slow = ("--torus=9", "--algorithm=hybrid:1@10", "--slow-link=0:+0:10x", "--bytes=8K", "--bandwidth=50Mb/s",
+            "--model=fifo", "--format=csv")
+    assert ",9300320.880," in call(*slow, "--routes=chosen")[0]
+    assert ",chosen,9300320.880," in call(*slow, "--routes=fixed,chosen")[0]
     hosts = rows_of("--torus=9", "--algorithm=neighbour,trivance-l", "--bytes=1K", "--no-forwarding")
     assert sorted("does not forward" in (row["error"] or "") for row in hosts) == [False, True]
-    assert ",no,4411" in call("--torus=9", "--algorithm=trivance-l", "--bytes=1K", "--no-forwarding=yes,no", "--format=csv")[0]
+    assert ",no,4411" in call("--torus=9", "--algorithm=trivance-l", "--bytes=1K", "--no-forwarding=yes,no",
+                              "--format=csv")[0]
     divided = rows_of("--torus=4x4m", "--algorithm=spanning-trees,trivance-l,planned", "--bytes=1K", "--cut=0:+1")
     assert {row["chosen_for"]: row["error"] is None for row in divided} == {"spanning-trees": True, "trivance-l": False,
-                                                                           "planned": True}
+                                                                            "planned": True}
     both = rows_of("--torus=8x8,10", "--bytes=1K", "--algorithm=hybrid:5,hybrid:4x8")
     assert sum(row["error"] is not None for row in both) == 2
 
@@ -312,7 +323,8 @@ def test_roots():
     roots = rows_of("--torus=9m", "--algorithm=trivance-tree", "--collective=broadcast", "--root=0,4", "--bytes=1K")
     times = {row["root"]: row["time_ns"] for row in roots}
     assert times[4] < times[0]
-    first = call("--torus=9m", "--algorithm=trivance-tree", "--collective=broadcast", "--root=0", "--bytes=1K", "--format=csv")[0]
+    first = call("--torus=9m", "--algorithm=trivance-tree", "--collective=broadcast", "--root=0", "--bytes=1K",
+                 "--format=csv")[0]
     assert "root" not in first and "\n9m,trivance-tree,1024,broadcast,fifo," in first
 
 
@@ -320,7 +332,8 @@ def test_errors_only(tmp_path):
     """A sweep that yields only errors is not reported as successful, however often it is resumed."""
     file = str(tmp_path / "errors.csv")
     for _ in range(2):
-        assert "no point has a result" in call("--torus=8x8", "--bytes=64,1K", "--algorithm=ring", f"--output={file}", code=1)[1]
+        assert "no point has a result" in call("--torus=8x8", "--bytes=64,1K", "--algorithm=ring", f"--output={file}",
+                                               code=1)[1]
     call("--torus=8x8", "--torus=8", "--bytes=64,1K", "--algorithm=ring", f"--output={file}")
     assert "no point has a result" in call("--torus=8x8", "--bytes=64", "--algorithm=ring", "--format=json", code=1)[1]
 
@@ -337,21 +350,26 @@ def test_dry_call(tmp_path):
 def test_broken_output():
     """A full device, and a reader that ends, are reported in one sentence."""
     with open("/dev/full", "w", encoding="utf-8") as full:
-        done = subprocess.run([TOOL, "sweep", "--torus=9", "-a", "ring", "-b", "1K"], stdout=full, stderr=subprocess.PIPE, text=True,
-                              check=False)
-    assert done.returncode == 2 and done.stderr == "trivance sweep: the output could not be written: No space left on device\n"
+        done = subprocess.run([TOOL, "sweep", "--torus=9", "-a", "ring", "-b", "1K"], stdout=full,
+                              stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "trivance sweep: the output could not be written: No space left on device\n"
 
 
 # ---- The file --------------------------------------------------------------------------------------------------------
 
 def test_output_of_the_tool(tmp_path):
-    """No traceback for an output that is full, closed or cannot encode a character, and no module of the current folder."""
+    """No traceback for an output that is full, closed or cannot encode a character, and no module of the current
+    folder."""
     (tmp_path / "numpy.py").write_text("raise SystemExit('a module of the current folder')\n")
     line = [TOOL, "sweep", "--torus=8,9", "-b", "1K", "-a", "trivance,swing"]
-    for redirection, code, sentence in ((">/dev/full", 2, "the output could not be written"), (">&-", 2, "stdout is closed"), ("", 0, "")):
-        done = subprocess.run(["sh", "-c", f'"$@" {redirection}', "sh", *line, "--dry-run"], cwd=tmp_path, capture_output=True, text=True,
-                              check=False, env=os.environ | {"PYTHONIOENCODING": "ascii"})
-        assert done.returncode == code and sentence in done.stderr and done.stderr.count("\n") == (code > 0), done.stderr
+    for redirection, code, sentence in ((">/dev/full", 2, "the output could not be written"),
+                                        (">&-", 2, "stdout is closed"), ("", 0, "")):
+        done = subprocess.run(["sh", "-c", f'"$@" {redirection}', "sh", *line, "--dry-run"], cwd=tmp_path,
+                              capture_output=True, text=True, check=False,
+                              env=os.environ | {"PYTHONIOENCODING": "ascii"})
+        assert done.returncode == code and sentence in done.stderr and done.stderr.count("\n") == (code
+                                                                                                   > 0), done.stderr
 
 
 def test_damaged_number(tmp_path):
@@ -359,7 +377,8 @@ def test_damaged_number(tmp_path):
     file = tmp_path / "rows.csv"
     tv.sweep("8", "trivance-l", "1K", file=file)
     header, row = file.read_text().splitlines()
-    text = f"{header}\n{','.join('abc' if name == 'time_ns' else cell for name, cell in zip(header.split(','), row.split(',')))}\n"
+    cells = ["abc" if name == "time_ns" else cell for name, cell in zip(header.split(","), row.split(","))]
+    text = f"{header}\n{','.join(cells)}\n"
     file.write_text(text)
     with pytest.raises(tv.ArgumentError, match="line 2 has time_ns abc, which is not a number"):
         tv.sweep("8", "trivance-l", "1K", file=file)
@@ -395,7 +414,8 @@ def test_killed(tmp_path, whole):
     for more in ((), ("--bandwidth=800Gb/s", "--collective=allreduce", "--slow-link=none")):
         assert f"has all {points} points, 0 new" in run(*GRID, *more, "-o", str(file))[0]
     out = run(*GRID, "--torus=2", "-o", str(file))[0]
-    assert f"has all {len(lines_of(file))} points, {len(lines_of(file)) - points} new" in out and len(lines_of(file)) > points
+    assert f"has all {len(lines_of(file))} points, {len(lines_of(file)) - points} new" in out
+    assert len(lines_of(file)) > points
     run(*GRID, "--restart", "-o", str(file))
     assert lines_of(file) == lines_of(whole)
 
@@ -433,7 +453,8 @@ def test_truncated_lines(tmp_path):
     ("notes.csv", "my notes", "line 1 is not the beginning of a sweep"),
     ("notes.csv", "my notes\n", "line 1 does not list the columns"),
     ("less.csv", "torus,algorithm,bytes,time_ns,packet_hops,wall_s,chosen_for,error\n", "does not list the columns"),
-    ("grid.csv", f"*8x8,ring,32,{NETWORK},1.000,1,1.0,ring,\n9x9,ring,32,{NETWORK},1.000,1,1.0,ring,\n", "line 3 has torus 9x9"),
+    ("grid.csv", f"*8x8,ring,32,{NETWORK},1.000,1,1.0,ring,\n9x9,ring,32,{NETWORK},1.000,1,1.0,ring,\n",
+     "line 3 has torus 9x9"),
     ("bytes.csv", f"*8x8,ring,33,{NETWORK},1.000,1,1.0,ring,\n", "has bytes 33"),
     ("family.csv", f"*8x8,ring,32,{NETWORK},1.000,1,1.0,trivance,\n", "has chosen_for trivance"),
     ("short.csv", "*8x8,ring,32\n", "is not a row of this sweep"),
@@ -511,7 +532,8 @@ def test_network_file(tmp_path):
                                       ("own", "2us", 2, "of a file whose parameters have changed")]:
         network.write_text(json.dumps({"format": "trivance-network-1", "title": title,
                                        "parameters": {"alpha": {"value": alpha, "source": "x"}}}), encoding="utf-8")
-        assert words in "".join(call("--torus=8", "--algorithm=ring", "--bytes=32", f"--network={network},paper", f"--output={file}", code=code))
+        assert words in "".join(call("--torus=8", "--algorithm=ring", "--bytes=32", f"--network={network},paper",
+                                     f"--output={file}", code=code))
 
 
 # ---- The picture -----------------------------------------------------------------------------------------------------
@@ -522,11 +544,13 @@ def test_picture(tmp_path):
     own, drawn = tmp_path / "own.svg", tmp_path / "tool.svg"
     drawn.write_text("old", encoding="utf-8")
     tv.compare("9", ["trivance", "planned", "ring"], "32,1K,64K").savefig(own)
-    call("--torus=9", "--algorithm=trivance,planned,ring", "--bytes=32,1K,64K", f"--output={tmp_path}/rows.csv", f"--plot={drawn}")
+    call("--torus=9", "--algorithm=trivance,planned,ring", "--bytes=32,1K,64K", f"--output={tmp_path}/rows.csv",
+         f"--plot={drawn}")
     assert own.read_text(encoding="utf-8") == drawn.read_text(encoding="utf-8")
     assert "AllReduce on a ring of 9: fifo, 800 Gb/s, alpha 1.5 us" in own.read_text(encoding="utf-8")
     # All rows are in the file: nothing is simulated, and the picture is the same.
-    out = call("--torus=9", "--algorithm=trivance,planned,ring", "--bytes=32,1K,64K", f"--output={tmp_path}/rows.csv", f"--plot={drawn}")[0]
+    out = call("--torus=9", "--algorithm=trivance,planned,ring", "--bytes=32,1K,64K", f"--output={tmp_path}/rows.csv",
+               f"--plot={drawn}")[0]
     assert "0 new" in out and own.read_text(encoding="utf-8") == drawn.read_text(encoding="utf-8")
     assert sorted(os.listdir(tmp_path)) == ["own.svg", "rows.csv", "tool.svg"]
     with pytest.raises(tv.ArgumentError, match="must end in .svg"):

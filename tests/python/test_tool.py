@@ -10,10 +10,12 @@ from trivance import _library as L
 from conftest import EXHAUSTIVE
 
 QUESTIONS = 200 if EXHAUSTIVE else 60
-TORI = ("2", "3", "5", "8", "9", "16", "27", "7m", "9m", "2x3", "3x3", "4x4", "4x3m", "4mx5m", "8x8", "3x3x3", "2x4x3", "5x1x4")
+TORI = ("2", "3", "5", "8", "9", "16", "27", "7m", "9m", "2x3", "3x3", "4x4", "4x3m", "4mx5m", "8x8", "3x3x3", "2x4x3",
+        "5x1x4")
 SIZES = ("1", "32", "1000", "4KiB", "65537", "256K", "1MiB", "8M")
 COLLECTIVES = ("allreduce", "allreduce", "reduce-scatter", "allgather")
-PARAMETERS = ("hybrid:2", "hybrid:3:grouped", "line-pipelined:4", "bucket:2/1", "line-l:2", "star:l", "nonsense", "hybrid:x")
+PARAMETERS = ("hybrid:2", "hybrid:3:grouped", "line-pipelined:4", "bucket:2/1", "line-l:2", "star:l", "nonsense",
+              "hybrid:x")
 
 
 class Question:
@@ -69,7 +71,8 @@ def same(a, b):
 
 def ask_simulate(q, tool):
     model = q.random.choice(("fifo", "dateline"))
-    rows = tool.json("simulate", q.torus, "-a", q.name, "-b", q.size, "--limit", f"--model={model}", *q.about, *q.arguments)
+    rows = tool.json("simulate", q.torus, "-a", q.name, "-b", q.size, "--limit", f"--model={model}", *q.about,
+                     *q.arguments)
 
     def simulate():
         network = tv.Network(q.torus, model=model, **q.options)
@@ -90,7 +93,8 @@ def ask_plan(q, tool):
     if rows is None:
         return q.agree_on_refusal(tool, lambda: network.plan(q.size, q.collective))
     chosen, choice = next(row for row in rows if row["chosen"]), network.plan(q.size, q.collective)
-    assert (choice.name, choice.steps, choice.consistent) == (chosen["algorithm"], chosen["steps"], chosen["consistent"])
+    assert (choice.name, choice.steps, choice.consistent) == (chosen["algorithm"], chosen["steps"],
+                                                              chosen["consistent"])
     assert same(choice.time * 1e9, chosen["time_ns"]) and same(choice.hops * 1e9, chosen["hops_part_ns"])
     assert same(choice.alpha * 1e9, chosen["alpha_part_ns"]) and choice.approximate == chosen["approximate"]
     planner = tv.Planner(network, q.collective)
@@ -202,9 +206,11 @@ def ask_family(q, tool):
 def test_traces(tool, tmp_path):
     """Python and the tool write the same Chakra traces."""
     (tmp_path / "tool").mkdir()
-    assert tool("export", "3x2", "-a", "trivance-b", "--format=chakra", "--alpha=2us", "-o", str(tmp_path / "tool" / "t")) == ""
+    assert tool("export", "3x2", "-a", "trivance-b", "--format=chakra", "--alpha=2us", "-o",
+                str(tmp_path / "tool" / "t")) == ""
     assert tv.Schedule("trivance-b", "3x2").export("chakra", tmp_path / "t", alpha="2us") is None
-    assert all((tmp_path / f"t.{rank}.et").read_bytes() == (tmp_path / "tool" / f"t.{rank}.et").read_bytes() for rank in range(6))
+    assert all((tmp_path / f"t.{rank}.et").read_bytes() == (tmp_path / "tool" / f"t.{rank}.et").read_bytes()
+               for rank in range(6))
 
 
 ASKED = (ask_simulate, ask_plan, ask_cost, ask_verify, ask_export, ask_file, ask_drawing, ask_nodes, ask_family)
@@ -228,8 +234,8 @@ def test_table_of_algorithms(tool):
     rows, ours = tool.json("list"), tv.algorithms()
     assert [row["name"] for row in rows] == [one.name for one in ours]
     for row, one in zip(rows, ours):
-        for key in ("family", "title", "steps", "bytes", "exact", "consistent", "symmetry", "sizes", "source", "use", "baseline",
-                    "colour", "parameters"):
+        for key in ("family", "title", "steps", "bytes", "exact", "consistent", "symmetry", "sizes", "source", "use",
+                    "baseline", "colour", "parameters"):
             assert getattr(one, key) == row[key]
         assert one.latency_optimal == (row["variant"] == "L")
     paper = next(one for one in ours if one.name == "trivance-b").paper_cost("27")

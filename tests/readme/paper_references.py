@@ -49,8 +49,8 @@ OTHERS = ("FIPS 180-2, ",)
 CONTEXT = 200
 NUMBER = r"(?:[1-9](?:\.[0-9])?|[A-G])\b(?!\.[0-9])"
 REFERENCE = re.compile(rf"\b(?:[Ss]ection|[Aa]ppendi)(?:s|x|ces)?\s+({NUMBER}(?:(?:,| and|, and)\s+{NUMBER})*)")
-FOLDERS = ("src", "testbed", "explorer", "include", "tests", "docs", "examples", "bench", "python", "research", "scripts", "README.md", "CONTRIBUTING.md",
-           "CHANGELOG.md")
+FOLDERS = ("src", "testbed", "explorer", "include", "tests", "docs", "examples", "bench", "python", "research",
+           "scripts", "README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 ENDINGS = (".c", ".h", ".md", ".sh", ".py", ".pml", ".mjs", ".js", ".html", ".F90", ".1", ".3", ".7")
 
 
@@ -80,9 +80,9 @@ def fault(number, words):
 def check_text(text):
     text = one_line(text)
     for match in REFERENCE.finditer(text):
-        if text[: match.start()].endswith(OTHERS):
+        if text[:match.start()].endswith(OTHERS):
             continue
-        words = text[max(0, match.start() - CONTEXT) : match.start()] + text[match.end() : match.end() + CONTEXT]
+        words = text[max(0, match.start() - CONTEXT):match.start()] + text[match.end():match.end() + CONTEXT]
         for number in re.findall(NUMBER, match[1]):
             wrong = fault(number, words)
             if wrong:
@@ -91,7 +91,7 @@ def check_text(text):
 
 def check_report(text):
     """Checks rows '| 6.1 | Ring of 8: … |' of the report's tables of claims."""
-    table = text[text.index("## Claim by claim") : text.index("### Claims that do not")]
+    table = text[text.index("## Claim by claim"):text.index("### Claims that do not")]
     for number, claim in re.findall(rf"^\| ({NUMBER}) \| ([^|]*) \|", table, re.M):
         wrong = fault(number, claim)
         if wrong:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Checks tables in documents: that of algorithms in docs/algorithms.md equals the output of `trivance list`, and that of
-MPI's functions in docs/drop-in.md the one of src/mpi/bindings.
+"""Checks tables in documents: that of algorithms in docs/algorithms.md equals the output of `trivance list`, and that
+of MPI's functions in docs/drop-in.md the one of src/mpi/bindings.
 
 Usage: tables.py SOURCE TOOL            exit status 1 and a line for each that differs
        tables.py SOURCE TOOL --fix      writes them
@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+
 
 def table(head, rows):
     lines = ["|" + "".join(f" {cell} |" if cell else " |" for cell in cells) for cells in [head] + rows]

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks a folder of HTML pages: every link within it leads to a file and an anchor, and nothing is loaded from elsewhere.
+"""Checks a folder of HTML pages: every link within it leads to a file and an anchor, and nothing is loaded from
+elsewhere.
 
 Usage: links.py FOLDER            exit status 1 with a line for every fault
 """

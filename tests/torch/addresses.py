@@ -1,4 +1,5 @@
-"""A job and groups of it on hosts whose addresses others do not all reach: the first rank of a group is on either host."""
+"""A job and groups of it on hosts whose addresses others do not all reach: the first rank of a group is on either
+host."""
 
 import torch
 import torch.distributed as dist
@@ -13,5 +14,5 @@ for ranks in (range(RANKS), range(1, RANKS), range(RANKS - 1, RANKS - 3, -1)):
         total = torch.tensor(dist.get_rank())
         dist.all_reduce(total, group=group)
         assert total == sum(ranks), f"the sum of {list(ranks)} is {total}"
-dist.barrier() # rank 0 serves the store of PyTorch until no rank needs it
+dist.barrier()  # rank 0 serves the store of PyTorch until no rank needs it
 dist.destroy_process_group()

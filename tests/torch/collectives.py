@@ -1,11 +1,11 @@
 """Random cases of every collective: type, operation, shape (strided, empty, without dimensions), synchronous or not.
 
-The reference is computed with gloo: it gathers the inputs of all ranks, which are reduced here in a wider type; gloo's own
-result is compared, too, if gloo supports the operation on the type. Integers must be equal, floating-point results must be
-within the error bound of the sum, and the results of all ranks must be bitwise identical.
+The reference is computed with gloo: it gathers the inputs of all ranks, which are reduced here in a wider type; gloo's
+own result is compared, too, if gloo supports the operation on the type. Integers must be equal, floating-point results
+must be within the error bound of the sum, and the results of all ranks must be bitwise identical.
 
-The 9 ranks form jobs of 1 and 8 ranks at the same time, then of 2 and 7, …, then one of 9, in which groups of other sizes,
-and overlapping ones, run collectives concurrently."""
+The 9 ranks form jobs of 1 and 8 ranks at the same time, then of 2 and 7, …, then one of 9, in which groups of other
+sizes, and overlapping ones, run collectives concurrently."""
 
 import datetime
 import os
@@ -54,8 +54,8 @@ class World:
 
 
 def values(draw, dtype, shape):
-    """Returns a tensor with other values on each rank, in a random layout. The values are small, so that a product of 9 does
-    not overflow."""
+    """Returns a tensor with other values on each rank, in a random layout. The values are small, so that a product of 9
+    does not overflow."""
     layout = draw.choice(("plain", "plain", "transposed", "strided", "offset"))
     wide = list(shape)
     if layout == "strided" and wide:
@@ -146,7 +146,8 @@ def pick(draw):
 
 
 def raw(world, call, tensors, name):
-    """Calls the group directly, because all_reduce rejects some operations on complex numbers that the group supports."""
+    """Calls the group directly, because all_reduce rejects some operations on complex numbers that the group
+    supports."""
     options = dist.AllreduceOptions()
     options.reduceOp = getattr(OP, name)
     return call(tensors, options)
@@ -335,7 +336,8 @@ KINDS = (all_reduce, all_reduce, all_reduce, all_reduce_coalesced, reduce, reduc
 
 
 # ---- Conjugate and negative bit --------------------------------------------------------------------------------------
-FORMS = {"plain": lambda at: at, "conj": torch.conj, "neg": torch._neg_view, "conj neg": lambda at: torch._neg_view(at.conj())}
+FORMS = {"plain": lambda at: at, "conj": torch.conj, "neg": torch._neg_view,
+         "conj neg": lambda at: torch._neg_view(at.conj())}
 
 
 def with_bits(form, value):
@@ -344,8 +346,8 @@ def with_bits(form, value):
 
 
 def calls_with_bits(group, rank, size):
-    """Returns name, call, inputs, results before and after it. Calls the group directly, because functions of PyTorch 1.13
-    view complex tensors as real ones, and refuse those with the conjugate bit."""
+    """Returns name, call, inputs, results before and after it. Calls the group directly, because functions of PyTorch
+    1.13 view complex tensors as real ones, and refuse those with the conjugate bit."""
     piece = [[torch.tensor([complex(r + 1, i - 2), complex(-i, r)]) for i in range(size)] for r in range(size)]
     sent, received, mine = piece[rank], [row[rank] for row in piece], [row[0] for row in piece]
     none, parts = [torch.zeros(2, dtype=torch.complex64)] * size, [2] * size
@@ -360,22 +362,24 @@ def calls_with_bits(group, rank, size):
         ("all_reduce", lambda i, o: group.allreduce(o, dist.AllreduceOptions()), [], [mine[rank]], [sum(mine)]),
         ("all_reduce_coalesced", lambda i, o: group.allreduce_coalesced(o), [], sent[:2],
          [sum(row[i] for row in piece) for i in range(2)]),
-        ("reduce", lambda i, o: group.reduce(o, dist.ReduceOptions()), [], [mine[rank]], [sum(mine) if root else mine[rank]]),
+        ("reduce", lambda i, o: group.reduce(o, dist.ReduceOptions()), [], [mine[rank]],
+         [sum(mine) if root else mine[rank]]),
         ("reduce_scatter", lambda i, o: group.reduce_scatter(o, [i]), sent, none[:1], [sum(received)]),
         ("reduce_scatter_tensor", lambda i, o: group._reduce_scatter_base(o[0], i[0]), [torch.cat(sent)], none[:1],
          [sum(received)]),
         ("all_gather", lambda i, o: group.allgather([o], i), [mine[rank]], none, mine),
         ("all_gather_into_tensor", lambda i, o: group._allgather_base(o[0], i[0]), [mine[rank]], [torch.cat(none)],
          [torch.cat(mine)]),
-        ("all_gather_coalesced", lambda i, o: group.allgather_coalesced([[at] for at in o], i), [mine[rank]], none, mine),
+        ("all_gather_coalesced", lambda i, o: group.allgather_coalesced([[at] for at in o], i), [mine[rank]], none,
+         mine),
         ("broadcast", lambda i, o: group.broadcast(o, dist.BroadcastOptions()), [], [mine[rank]], [mine[0]]),
         ("gather", lambda i, o: group.gather([o] if root else [], i, dist.GatherOptions()), [mine[rank]], lists,
          mine if root else []),
         ("scatter", lambda i, o: group.scatter(o, [i] if root else [], dist.ScatterOptions()), sent if root else [],
          none[:1], [piece[0][rank]]),
         ("all_to_all", lambda i, o: group.alltoall(o, i, dist.AllToAllOptions()), sent, none, received),
-        ("all_to_all_single", lambda i, o: group.alltoall_base(o[0], i[0], [], []), [torch.cat(sent)], [torch.cat(none)],
-         [torch.cat(received)]),
+        ("all_to_all_single", lambda i, o: group.alltoall_base(o[0], i[0], [], []), [torch.cat(sent)],
+         [torch.cat(none)], [torch.cat(received)]),
         ("all_to_all_single, sizes", lambda i, o: group.alltoall_base(o[0], i[0], parts, parts), [torch.cat(sent)],
          [torch.cat(none)], [torch.cat(received)]),
         ("send", send_and_receive, [mine[rank]], none[:1], [mine[before]]),

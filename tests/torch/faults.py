@@ -1,5 +1,5 @@
-"""Faults: `faults.py FAULT…` in a job of 3 ranks. All ranks must raise an exception within seconds, with one sentence that
-describes the fault; none may hang, and no thread of the backend may be left after the group is destroyed.
+"""Faults: `faults.py FAULT…` in a job of 3 ranks. All ranks must raise an exception within seconds, with one sentence
+that describes the fault; none may hang, and no thread of the backend may be left after the group is destroyed.
 
     bad           invalid calls are rejected before anything is sent, and the group remains usable
     options       invalid options, or a torus of another size
@@ -205,11 +205,13 @@ def callback():
             begun_in_callback.append(dist.all_reduce(torch.ones(2), group=other, async_op=True).get_future())
             return inner.wait()[0].tolist()
 
-        assert dist.all_reduce(torch.ones(5), group=other, async_op=True).get_future().then(wait_again).wait() == [RANKS] * 7
+        assert dist.all_reduce(torch.ones(5), group=other,
+                               async_op=True).get_future().then(wait_again).wait() == [RANKS] * 7
         assert begun_in_callback[0].wait()[0].tolist() == [RANKS] * 2
     # In two groups, because the calls of a callback and of the main thread are not ordered.
     waiting = [dist.all_reduce(torch.ones(1), async_op=True).get_future().then(
-        lambda future: dist.all_reduce(future.value()[0], group=other, async_op=True).get_future().wait()[0]) for _ in range(80)]
+        lambda future: dist.all_reduce(future.value()[0], group=other, async_op=True).get_future().wait()[0])
+               for _ in range(80)]
     assert all(future.wait().tolist() == [RANKS ** 2] for future in waiting)
     dist.all_reduce(torch.ones(5), group=gone, async_op=True).get_future().then(leave).wait()
     dist.all_reduce(torch.ones(5), group=other)
@@ -317,7 +319,8 @@ for fault in sys.argv[1:]:
     if dist.is_initialized():
         dist.destroy_process_group()
     end = time.monotonic() + 5
-    while backend_threads() and time.monotonic() < end:  # a thread from which a callback closed its group ends by itself
+    # a thread from which a callback closed its group ends by itself
+    while backend_threads() and time.monotonic() < end:
         time.sleep(0.01)
     assert not backend_threads(), f"{fault}: {len(backend_threads())} threads are left"
     print(f"rank {RANK}: {fault} took {time.monotonic() - start:.1f} s", file=sys.stderr)

@@ -1,9 +1,9 @@
 """Starts the ranks of a job on this host, as torchrun does:
 job.py [--seconds=60] [--expect=RANK:CODE] RANKS PROGRAM [ARGUMENT…].
 
-The ranks are children of this process, which imports torch once for all of them, because an import takes about a second.
-Fails if a rank ends with a status other than 0, or than CODE for the rank of --expect (a signal is negative), or if the
-job takes longer than --seconds."""
+The ranks are children of this process, which imports torch once for all of them, because an import takes about a
+second. Fails if a rank ends with a status other than 0, or than CODE for the rank of --expect (a signal is negative),
+or if the job takes longer than --seconds."""
 
 import os
 import runpy

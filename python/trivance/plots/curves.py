@@ -1,4 +1,5 @@
-"""The picture of a comparison: completion time over size, as an SVG file (`Comparison.savefig`, and --plot of the tool)."""
+"""The picture of a comparison: completion time over size, as an SVG file (`Comparison.savefig`, and --plot of the
+tool)."""
 from __future__ import annotations
 
 import contextlib
@@ -73,8 +74,8 @@ def data_of(comparison: Comparison) -> dict[str, Any]:
 def draw(data: dict[str, Any], stream: TextIO) -> None:
     """Draws the curves, and the limit as a dashed line below them.
 
-    `data` has a ``title``; ``curves``, a list of dictionaries with ``name``, ``bytes`` and ``ns``, of which None is left out;
-    and ``limit``, a dictionary with ``bytes`` and ``ns``.
+    `data` has a ``title``; ``curves``, a list of dictionaries with ``name``, ``bytes`` and ``ns``, of which None is
+    left out; and ``limit``, a dictionary with ``bytes`` and ``ns``.
     """
     used = [colour_of(curve["name"]) for curve in data["curves"]]
     spare = [colour for colour in colours("c")[1:] if colour not in used]  # the first one is that of plans
@@ -92,7 +93,8 @@ def draw(data: dict[str, Any], stream: TextIO) -> None:
             planned = curve["name"] == "planned"
             if not known:
                 continue
-            axes.plot(*zip(*known), label=curve["name"], linewidth=2.6 if planned else 1.6, marker=MARKERS[i % len(MARKERS)], markersize=4,
+            axes.plot(*zip(*known), label=curve["name"], linewidth=2.6 if planned else 1.6,
+                      marker=MARKERS[i % len(MARKERS)], markersize=4,
                       color=INK if planned else colour or (spare.pop(0) if spare else None))
         axes.plot(data["limit"]["bytes"], data["limit"]["ns"], label="limit (lower bound)", color=MUTED, linewidth=1.5,
                   linestyle="--")

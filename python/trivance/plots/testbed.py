@@ -17,7 +17,8 @@ Row = dict[str, str]
 MPI = {"openmpi": "Open MPI", "mpich": "MPICH"}
 OWN, FORMS = ({"color": colour, "marker": "o", "markersize": 2.5, "linewidth": 1} for colour in ("#a3acb8", "#8dbcf0"))
 BEST, INTEGERS, DOUBLES = ({"color": colour, "marker": marker, "linestyle": line, "markersize": 5, "linewidth": 3}
-                           for colour, marker, line in (("#1f2933", "s", "-"), ("#12855a", "o", "-"), ("#d9730d", "^", "--")))
+                           for colour, marker, line in (("#1f2933", "s", "-"), ("#12855a", "o", "-"),
+                                                        ("#d9730d", "^", "--")))
 
 
 def collective_of(row: Row) -> str:
@@ -26,7 +27,8 @@ def collective_of(row: Row) -> str:
 
 
 def _plot(axes: Any, rows: list[Row], label: str, style: dict[str, Any]) -> None:
-    sizes, times, least, most = ([float(row[name]) for row in rows] for name in ("bytes", "median_ms", "min_ms", "max_ms"))
+    sizes, times, least, most = ([float(row[name]) for row in rows]
+                                 for name in ("bytes", "median_ms", "min_ms", "max_ms"))
     if style["linewidth"] > 1:
         axes.vlines(sizes, least, most, color="#d5dbe2", linewidth=5)
     known = label in axes.get_legend_handles_labels()[1]

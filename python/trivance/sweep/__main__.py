@@ -48,7 +48,8 @@ class Options:
         if self.command == "simulate":
             self._simulate(arguments)
         elif len(arguments) > 1:
-            raise trivance.ArgumentError(f"there are two files, '{arguments[0][:60]}' and '{arguments[1][:60]}'; give one")
+            raise trivance.ArgumentError(f"there are two files, '{arguments[0][:60]}' and '{arguments[1][:60]}'; give "
+                                         "one")
         elif arguments:
             self.given = read_description(arguments[0]) | self.given
         self.path: Optional[str] = self.others.get("output", "-")
@@ -112,8 +113,8 @@ def _axis_of(place: str, key: str) -> str:
     near = difflib.get_close_matches(key, names, 1)
     if near:
         raise trivance.ArgumentError(f"{place}: there is no key '{key[:40]}'; did you mean {near[0]}?")
-    raise trivance.ArgumentError(f"{place}: there is no key '{key[:40]}'; the keys are the long options of `trivance sweep "
-                                 "--help` that take lists, for example torus")
+    raise trivance.ArgumentError(f"{place}: there is no key '{key[:40]}'; the keys are the long options of `trivance "
+                                 "sweep --help` that take lists, for example torus")
 
 
 def _list_of(place: str, key: str, value: Any) -> list[str]:
@@ -123,7 +124,8 @@ def _list_of(place: str, key: str, value: Any) -> list[str]:
         raise trivance.ArgumentError(f"{place}: the list of the key {key} is empty")
     for entry in entries:
         if isinstance(entry, bool) or not isinstance(entry, (str, int, float)):
-            raise trivance.ArgumentError(f"{place}: the key {key} takes a string, a number or a list of these, for example "
+            raise trivance.ArgumentError(f"{place}: the key {key} takes a string, a number or a list of these, for "
+                                         "example "
                                          '["8", "8x8"]')
     texts = [entry if isinstance(entry, str) else format(entry, ".15g") for entry in entries]
     try:
@@ -202,15 +204,16 @@ def check(options: Options, grid: Grid) -> None:
         raise trivance.ArgumentError("--restart requires --output, whose file it empties, for example -o out.csv")
     if options.path is not None:
         if options.has("format"):
-            raise trivance.ArgumentError("--format is for stdout; the format of --output is that of the name, for example "
-                                         "out.csv or out.jsonl")
+            raise trivance.ArgumentError("--format is for stdout; the format of --output is that of the name, for "
+                                         "example out.csv or out.jsonl")
         format_of(options.path)
         if os.path.isfile(options.path) and os.path.samestat(os.stat(options.path), os.fstat(1)):
-            raise trivance.ArgumentError(f"stdout is redirected to the file '{options.path[:200]}', too, and one output would "
-                                         "overwrite the other; redirect stdout to another file, for example >output.txt")
+            raise trivance.ArgumentError(f"stdout is redirected to the file '{options.path[:200]}', too, and one "
+                                         "output would overwrite the other; redirect stdout to another file, for "
+                                         "example >output.txt")
     if options.format not in ("table", "json", "csv"):
-        raise trivance.ArgumentError(f"there is no format '{options.format[:40]}' for this table; expected table, json or csv, "
-                                     "for example --format=json")
+        raise trivance.ArgumentError(f"there is no format '{options.format[:40]}' for this table; expected table, json "
+                                     "or csv, for example --format=json")
     if points > CONFIRM_POINTS and not options.has("yes") and not options.has("dry-run"):
         raise trivance.ArgumentError(f"the grid has {points:,} points ({grid}); add --yes to simulate all of them")
     if "plot" in options.others:
@@ -229,7 +232,8 @@ def check(options: Options, grid: Grid) -> None:
 def describe(grid: Grid) -> str:
     """"16 points (2 tori × …)"."""
     points, axes = grid.points - grid.left_out, str(grid)
-    more = f", minus {grid.left_out} whose algorithm does not support the torus or the collective" if grid.left_out else ""
+    left_out = f", minus {grid.left_out} whose algorithm does not support the torus or the collective"
+    more = left_out if grid.left_out else ""
     return f"{points} point{'' if points == 1 else 's'}" + (f" ({axes}{more})" if axes else "")
 
 
@@ -290,8 +294,9 @@ def simulate(options: Options, made: Sweep, workers: Optional[int]) -> int:
     if not output:
         write(f"{options.path} has all {made.points} points, {made.added} new, {made.failed or 'none'} with an error\n")
     if grid.left_out and not options.leave_out:
-        report(options.command, f"{grid.left_out} of {grid.points} points left out: their algorithm does not support the torus "
-                                "or the collective")
+        report(options.command,
+               f"{grid.left_out} of {grid.points} points left out: their algorithm does not support the torus "
+               "or the collective")
     if not made.numbers:
         report(options.command, "no point has a result; the column error has the reasons")
         return WRONG

@@ -1,7 +1,7 @@
 """The points of a sweep: the combinations of the values of its axes.
 
-A point is identified by its index; its digits, in the mixed radix of the axes' lengths, are the indices of its values. The
-first axis changes slowest. A grid therefore takes no memory in proportion to its points.
+A point is identified by its index; its digits, in the mixed radix of the axes' lengths, are the indices of its values.
+The first axis changes slowest. A grid therefore takes no memory in proportion to its points.
 """
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ def _axis(name: str, given: dict[str, Any]) -> Axis | None:
 class Grid:
     """The axes with columns, and the number of points, also of those that are left out.
 
-    With the algorithms ``all``, and if `leave_out` is true, those are left out that do not support the torus or the collective.
+    With the algorithms ``all``, and if `leave_out` is true, those are left out that do not support the torus or the
+    collective.
     """
 
     def __init__(self, given: dict[str, Any], leave_out: bool = False) -> None:
@@ -77,17 +78,20 @@ class Grid:
     def has(self, index: int) -> bool:
         """Whether the point is simulated."""
         cells = self.cells(index)
-        return not self.leaves_out or _is_supported(*(str(cells.get(name, values.USUAL.get(name))) for name in _SUPPORT))
+        return not self.leaves_out or _is_supported(*(str(cells.get(name, values.USUAL.get(name)))
+                                                      for name in _SUPPORT))
 
     def point(self, index: int) -> Point:
-        """The point; ArgumentError or UnsupportedError if its parameters are incompatible with each other or the torus."""
+        """The point; ArgumentError or UnsupportedError if its parameters are incompatible with each other or the
+        torus."""
         cells = self.cells(index)
         network = _network(str(cells["torus"]), tuple((name, cells[name]) for name in values.NETWORK if name in cells))
         root = int(cells.get("root", 0))
         if root >= network.torus.size:
             ranks = network.torus.size
             raise L.ArgumentError(f"there is no root {root} among {ranks} ranks; roots are 0 to {ranks - 1}")
-        return Point(network, str(cells["algorithm"]), int(cells["bytes"]), str(cells.get("collective", "allreduce")), root)
+        return Point(network, str(cells["algorithm"]), int(cells["bytes"]), str(cells.get("collective", "allreduce")),
+                     root)
 
     def _count_left_out(self) -> int:
         """Counts over the axes on which support depends; each counts for all values of the others."""
@@ -104,7 +108,8 @@ class Grid:
         axes = {axis.name: axis.cells for axis in self.axes}
         for collective in map(str, axes.get("collective", ("allreduce",))):
             if collective not in ROOTED and any(axes.get("root", ())):
-                raise L.ArgumentError(f"root: {collective} has no root; leave it out, or choose the collective broadcast")
+                raise L.ArgumentError(f"root: {collective} has no root; leave it out, or choose the collective "
+                                      "broadcast")
 
     def __str__(self) -> str:
         """"2 tori × 14 algorithms × 12 sizes × 3 values of alpha": the axes with more than one value."""

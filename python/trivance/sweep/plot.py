@@ -16,8 +16,8 @@ def check_plot(grid: Grid, path: str) -> None:
         raise L.ArgumentError("--plot draws times over several sizes, for example --bytes=1K:64M")
     for name, count in several.items():
         if count > 1 and name not in ("algorithm", "bytes"):
-            raise L.ArgumentError(f"--plot draws algorithms and sizes for a single {name.replace('_', '-')}; here there are "
-                                  f"{count}, so give one")
+            raise L.ArgumentError(f"--plot draws algorithms and sizes for a single {name.replace('_', '-')}; here "
+                                  f"there are {count}, so give one")
     from ..plots.curves import check
     try:
         check(path)
@@ -34,6 +34,7 @@ def comparison(grid: Grid, times_ns: dict[int, float]) -> Comparison:
     limits = {size: find_limit(network, size, collective, root).time for size in sizes}
     rows = [(point.what, point.size, times_ns.get(index, math.nan) / 1e9, "", limits[point.size])
             for index, point in enumerate(points)]
-    table = np.array(rows, dtype=[("algorithm", f"U{max(map(len, names))}"), ("bytes", "i8"), ("time", "f8"), ("name", "U1"),
-                                  ("limit", "f8")])
+    table = np.array(rows,
+                     dtype=[("algorithm", f"U{max(map(len, names))}"), ("bytes", "i8"), ("time", "f8"), ("name", "U1"),
+                            ("limit", "f8")])
     return Comparison(network, collective, names, sizes, table)

@@ -1,7 +1,7 @@
 """The results of a sweep: their columns, and the file that an interrupted sweep continues.
 
-Every row is written by one write, and a later sweep continues after the last whole line, so that the file is valid whenever
-a sweep ends. The columns of the axes identify the points that a file has; no other record is kept.
+Every row is written by one write, and a later sweep continues after the last whole line, so that the file is valid
+whenever a sweep ends. The columns of the axes identify the points that a file has; no other record is kept.
 """
 from __future__ import annotations
 
@@ -44,7 +44,8 @@ class Result(NamedTuple):
         if row.reason is not None:
             return cls("", None, None, None, *bounds, error=row.reason)
         ratio = row.time_ns / limit.time_ns if known and limit.time_ns > 0 else 1.0
-        return cls(row.name, row.time_ns, row.packet_hops, row.wall_s, *bounds)._replace(limit_ratio=ratio if known else None)
+        return cls(row.name, row.time_ns, row.packet_hops, row.wall_s,
+                   *bounds)._replace(limit_ratio=ratio if known else None)
 
 
 LIMIT = ("limit_ns", "limit_from", "limit_ratio", "reference_ns")
@@ -52,7 +53,8 @@ DECIMALS = {"time_ns": 3, "wall_s": 6, "limit_ns": 3, "limit_ratio": 6, "referen
 
 
 class Rows:
-    """The rows of a grid, in which `algorithm` is the one that was simulated, and `chosen_for` the name that was given."""
+    """The rows of a grid, in which `algorithm` is the one that was simulated, and `chosen_for` the name that was
+    given."""
 
     def __init__(self, grid: Grid, limit: bool) -> None:
         self.grid = grid
@@ -62,7 +64,8 @@ class Rows:
 
     def row(self, index: int, result: Result) -> dict[str, Any]:
         """The values of a row by their columns; None where there is none."""
-        row: dict[str, Any] = {axis.column: axis.cells[digit] for axis, digit in zip(self.grid.axes, self.grid.digits(index))}
+        row: dict[str, Any] = {axis.column: axis.cells[digit]
+                               for axis, digit in zip(self.grid.axes, self.grid.digits(index))}
         chosen_for = row["algorithm"]
         row["algorithm"] = result.algorithm if result.error is None else chosen_for
         for name in self.columns[len(row):-2]:
@@ -82,7 +85,8 @@ class Rows:
         return line.getvalue()
 
     def read(self, line: str, jsonl: bool) -> tuple[int, dict[str, Any]]:
-        """The index of the point that a line of a file belongs to, and its cells; ValueError if it is no row of the grid."""
+        """The index of the point that a line of a file belongs to, and its cells; ValueError if it is no row of the
+        grid."""
         try:
             if jsonl:
                 found = json.loads(line, object_pairs_hook=lambda pairs: pairs)
@@ -175,8 +179,8 @@ class File:
                 elif line != header:
                     raise ValueError("does not list the columns of this sweep")
             except ValueError as error:
-                raise L.ArgumentError(f"'{self.path[:200]}' is left unchanged: its line {number} {error}; use another file, "
-                                      "or restart to overwrite this one") from None
+                raise L.ArgumentError(f"'{self.path[:200]}' is left unchanged: its line {number} {error}; use another "
+                                      "file, or restart to overwrite this one") from None
             self._end += len(line)
 
     def add(self, row: dict[str, Any]) -> None:

@@ -25,8 +25,8 @@ def format_of(path: str) -> str:
     for ending in (".csv", ".jsonl"):
         if path.endswith(ending):
             return ending[1:]
-    raise L.ArgumentError(f"the name '{path[:200]}' must end in .csv or .jsonl (JSON lines), which selects the format; for "
-                          "example out.csv")
+    raise L.ArgumentError(f"the name '{path[:200]}' must end in .csv or .jsonl (JSON lines), which selects the format; "
+                          "for example out.csv")
 
 
 class Sweep:
@@ -59,8 +59,8 @@ class Sweep:
 
     def run(self, workers: Optional[int], progress: Progress, receive: Callable[[int, dict[str, Any]], Any],
             ordered: bool = False) -> None:
-        """Simulates the pending points. `receive` gets the index and the row of each when it is done, or with `ordered` in the
-        order of the grid, in the thread of this call."""
+        """Simulates the pending points. `receive` gets the index and the row of each when it is done, or with `ordered`
+        in the order of the grid, in the thread of this call."""
         indices, total = self._indices(), self.pending
         with meter(progress, "sweep") as report:
             while chunk := list(itertools.islice(indices, CHUNK)):
@@ -109,28 +109,28 @@ class Sweep:
 def sweep(torus: Union[TorusLike, Sequence[TorusLike]], algorithms: Union[str, Sequence[str]] = "all",
           sizes: Union[str, int, Sequence[Union[str, int]]] = "32:128M:x4",
           collective: Union[str, Sequence[str]] = "allreduce", *, root: Union[int, Sequence[int]] = 0,
-          file: Union[None, str, "os.PathLike[str]"] = None, limit: bool = False, restart: bool = False, yes: bool = False,
-          workers: Optional[int] = None, progress: Progress = None, **parameters: Any) -> Any:
+          file: Union[None, str, "os.PathLike[str]"] = None, limit: bool = False, restart: bool = False,
+          yes: bool = False, workers: Optional[int] = None, progress: Progress = None, **parameters: Any) -> Any:
     """Simulates every combination of tori, algorithms, sizes and parameters of the network, on all cores.
 
-    Every parameter is an axis: a value, or a list of values. A text may be a list, too, with commas and ranges, as the tool's
-    options of the same names: ``"1us,2us"``, ``"1K:64M:x4"``, ``"1us:3us:+500ns"``.
+    Every parameter is an axis: a value, or a list of values. A text may be a list, too, with commas and ranges, as the
+    tool's options of the same names: ``"1us,2us"``, ``"1K:64M:x4"``, ``"1us:3us:+500ns"``.
 
     Parameters
     ----------
     torus : Torus, str or int, or sequence of these
     algorithms : str or sequence of str
-        Names, families (their fastest member), ``"planned"``, the planner's choice, or ``"all"``: those that support the
-        torus and the collective.
+        Names, families (their fastest member), ``"planned"``, the planner's choice, or ``"all"``: those that support
+        the torus and the collective.
     sizes : int or str, or sequence of these
         Of the vector, in bytes.
     collective : str or sequence of str
     root : int or sequence of int
         Of a broadcast, reduce, scatter or gather.
     file : str or path, optional
-        A file of results that ends in ``.csv`` or ``.jsonl`` (JSON lines), to which rows are appended when their points are
-        done. The rows that it has are not simulated again, so that the same call continues a sweep that was interrupted; the
-        grid may have grown. One process at a time may write a file.
+        A file of results that ends in ``.csv`` or ``.jsonl`` (JSON lines), to which rows are appended when their points
+        are done. The rows that it has are not simulated again, so that the same call continues a sweep that was
+        interrupted; the grid may have grown. One process at a time may write a file.
     limit : bool
         Add the columns ``limit_ns``, the lower bound on the time of any schedule, ``limit_from``, ``limit_ratio`` and
         ``reference_ns``.
@@ -143,23 +143,26 @@ def sweep(torus: Union[TorusLike, Sequence[TorusLike]], algorithms: Union[str, S
     progress : callable, bool or None
         See `Schedule.verify`.
     **parameters
-        Parameters of the network under the names of the options of ``trivance sweep`` with underscores: ``network`` (the
-        name of a profile or the path of one), ``alpha``, ``bandwidth``, …, and ``slow_rank`` (``"5:2x"``), ``slow_link``
-        (``"0:+1:4x"``), ``cut`` (``"3:+0"``), of which ``"none"`` is a value, too.
+        Parameters of the network under the names of the options of ``trivance sweep`` with underscores: ``network``
+        (the name of a profile or the path of one), ``alpha``, ``bandwidth``, …, and ``slow_rank`` (``"5:2x"``),
+        ``slow_link`` (``"0:+1:4x"``), ``cut`` (``"3:+0"``), of which ``"none"`` is a value, too.
 
     Returns
     -------
     pandas.DataFrame, or a structured numpy.ndarray if pandas is not installed
-        The rows in the order of the grid, whose first axis changes slowest. The columns are those of ``trivance sweep``: an
-        axis each, quantities in the unit that ends the name of the column (``alpha_ns``), then ``time_ns``, ``packet_hops``,
-        ``wall_s``, ``chosen_for``, the algorithm or family that was given, and ``error``, why a point has no time (NaN).
+        The rows in the order of the grid, whose first axis changes slowest. The columns are those of ``trivance
+        sweep``: an axis each, quantities in the unit that ends the name of the column (``alpha_ns``), then ``time_ns``,
+        ``packet_hops``, ``wall_s``, ``chosen_for``, the algorithm or family that was given, and ``error``, why a point
+        has no time (NaN).
 
     Raises
     ------
     ArgumentError
-        A value is invalid; the grid has more than 100,000 points, without `yes`; the file has other columns or points, and is not changed; or another process is writing it.
+        A value is invalid; the grid has more than 100,000 points, without `yes`; the file has other columns or points,
+        and is not changed; or another process is writing it.
     """
-    given: dict[str, Any] = {"torus": torus, "algorithm": algorithms, "bytes": sizes, "collective": collective, "root": root}
+    given: dict[str, Any] = {"torus": torus, "algorithm": algorithms, "bytes": sizes, "collective": collective,
+                             "root": root}
     for name, value in parameters.items():
         if name not in values.NETWORK:
             raise L.ArgumentError(f"there is no parameter {name!r}; expected {', '.join(values.NETWORK)}")

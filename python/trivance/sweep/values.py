@@ -1,7 +1,7 @@
 """The values of the axes of a sweep: lists and ranges, as cells of the results.
 
-Quantities are numbers in the unit that ends the name of their column ("1.5us" is 1500 in ``alpha_ns``), so that equal values
-are recognized however they were given. Other values are words.
+Quantities are numbers in the unit that ends the name of their column ("1.5us" is 1500 in ``alpha_ns``), so that equal
+values are recognized however they were given. Other values are words.
 """
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ def _whole_or(word: str) -> Callable[[Any, str], int]:
 
 
 _KINDS = {L.TIME: Kind("_ns", "ns", to_ns), L.RATE: Kind("_bps", "b/s", to_bps), L.BYTES: Kind("", "", _count),
-          L.SHARE: Kind("_percent", "%", lambda value, what: 100 * to_quantity(L.SHARE, value, what)), L.WHOLE: Kind("", "", _whole)}
+          L.SHARE: Kind("_percent", "%", lambda value, what: 100 * to_quantity(L.SHARE, value, what)),
+          L.WHOLE: Kind("", "", _whole)}
 _ROWS = {name.replace("-", "_"): row for name, row in L.PARAMETERS.items()}
 #: The axes of a network.
 NETWORK = ("network", *_ROWS)
@@ -81,8 +82,8 @@ def items(given: Any, name: str) -> Iterator[Any]:
     for one in [given] if single else to_list(given, name, "['8', '8x8']"):
         items = one.split(",") if isinstance(one, str) else [one]
         if "" in items:
-            raise L.ArgumentError(f"{name}: the list has an empty entry: expected entries separated by single commas, for example "
-                                  "a,b,c")
+            raise L.ArgumentError(f"{name}: the list has an empty entry: expected entries separated by single commas, "
+                                  "for example a,b,c")
         yield from items
 
 
@@ -104,11 +105,11 @@ def _range(kind: Kind, item: str, name: str) -> Iterator[float]:
         raise L.ArgumentError(f"{name}: '{item[:60]}' is not a range; expected MIN:MAX (doubling), MIN:MAX:xFACTOR or "
                               "MIN:MAX:+STEP, for example 1K:64M:x4 or 1us:5us:+500ns")
     if low > high:
-        raise L.ArgumentError(f"{name}: the range '{item[:60]}' begins above its end; give the smaller value first, for "
-                              "example 1K:64M:x4")
+        raise L.ArgumentError(f"{name}: the range '{item[:60]}' begins above its end; give the smaller value first, "
+                              "for example 1K:64M:x4")
     if step <= 0 and low <= 0:
-        raise L.ArgumentError(f"{name}: the range '{item[:60]}' begins at 0, of which every multiple is 0; give a step, for "
-                              "example 0us:5us:+500ns")
+        raise L.ArgumentError(f"{name}: the range '{item[:60]}' begins at 0, of which every multiple is 0; give a "
+                              "step, for example 0us:5us:+500ns")
     value, i = low, 0
     while value < high * (1 - 1e-9):
         yield math.floor(value) if kind.unit == "" else value
@@ -157,7 +158,8 @@ def _cells(name: str, item: Any) -> Iterator[Cell]:
     elif kind is None or str(item).endswith("/stream"):
         yield _words(name, item)
     else:
-        yield from map(_cell, _range(kind, item, name) if isinstance(item, str) and ":" in item else [kind.read(item, name)])
+        yield from map(_cell,
+                       _range(kind, item, name) if isinstance(item, str) and ":" in item else [kind.read(item, name)])
 
 
 def read(name: str, given: Any) -> tuple[Cell, ...]:
@@ -178,7 +180,8 @@ def read(name: str, given: Any) -> tuple[Cell, ...]:
 # ---- Networks --------------------------------------------------------------------------------------------------------
 
 def _with_hash(network: str) -> str:
-    """The name of a profile; or the path of a file with a hash of its parameters, because it may change between sweeps."""
+    """The name of a profile; or the path of a file with a hash of its parameters, because it may change between
+    sweeps."""
     try:
         Network.from_profile(1, network)
     except L.ArgumentError as error:

@@ -4,8 +4,8 @@
     import trivance.torch                    # registers the backend
     dist.init_process_group("trivance")      # under torchrun or mpirun
 
-The environment defines the torus of the processes and their interfaces (TRIVANCE_TORUS, TRIVANCE_PORTS, …), as everywhere
-in Trivance; `Options` defines them for one group. docs/pytorch.md describes the backend.
+The environment defines the torus of the processes and their interfaces (TRIVANCE_TORUS, TRIVANCE_PORTS, …), as
+everywhere in Trivance; `Options` defines them for one group. docs/pytorch.md describes the backend.
 """
 
 import atexit
@@ -29,8 +29,8 @@ _TIMEOUT_MAX = timedelta(days=36500)  # PyTorch counts nanoseconds, which overfl
 
 @dataclass(frozen=True)
 class Options:
-    """Options of one process group, which take precedence over the environment: the `pg_options` of init_process_group and
-    new_group. Those of rank 0 apply.
+    """Options of one process group, which take precedence over the environment: the `pg_options` of init_process_group
+    and new_group. Those of rank 0 apply.
 
     Parameters
     ----------
@@ -43,8 +43,8 @@ class Options:
     ports : str
         The interface of each port, ``"+0=eth1,-0=eth2"``.
     half : {"wide", "narrow"}
-        Sums, means and products of half and bfloat16 are computed in float and rounded once, which sends twice the bytes;
-        or they are rounded in every step.
+        Sums, means and products of half and bfloat16 are computed in float and rounded once, which sends twice the
+        bytes; or they are rounded in every step.
 
     Raises
     ------
@@ -79,8 +79,8 @@ def _create_group(settings: Any, options: Optional[Options]) -> Any:
     _close_at_exit()
     if not timedelta(0) < timeout < _TIMEOUT_MAX:
         timeout = _TIMEOUT_MAX
-    return _C.make_group(settings.store, settings.group_rank, settings.group_size, timeout, options.torus, options.algorithm,
-                         options.provider, options.ports, options.half == "narrow")
+    return _C.make_group(settings.store, settings.group_rank, settings.group_size, timeout, options.torus,
+                         options.algorithm, options.provider, options.ports, options.half == "narrow")
 
 
 def _backend_of(group: Optional[Any]) -> Any:

@@ -1,4 +1,5 @@
-"""``python3 -m trivance_research.figures``: the figures and tables of the paper's evaluation, recomputed, in a folder."""
+"""``python3 -m trivance_research.figures``: the figures and tables of the paper's evaluation, recomputed, in a
+folder."""
 import sys
 
 from .command import main

@@ -62,8 +62,10 @@ SPECS = (
     Spec(18, "8x16", "8x16 torus"),
     Spec(19, "16x64", "16x64 torus"),
     Spec(20, "8x8x8", "8x8x8 torus"),
-    *(Spec(number, torus, f"Planned schedules on {'the mesh ' if 'm' in torus else ''}{torus}") for number, torus in enumerate(
-        ("32x32", "27x27", "16x16x16", "8x8x8", "8x8", "12x12", "16x16", "4x4x4", "4x4x8", "8mx8m", "27mx27m", "8mx8mx8m"), 21)),
+    *(Spec(number, torus, f"Planned schedules on {'the mesh ' if 'm' in torus else ''}{torus}")
+      for number, torus in enumerate(
+        ("32x32", "27x27", "16x16x16", "8x8x8", "8x8", "12x12", "16x16", "4x4x4", "4x4x8", "8mx8m", "27mx27m",
+         "8mx8mx8m"), 21)),
     Spec(33, "32x32", "Links of 32x32 fail one after another", "cut", tuple(CUT_SIZES)),
     Spec(34, "4x4x4x4", "4x4x4x4 torus"),
     Spec(35, "8x8x8x8", "8x8x8x8 torus"),
@@ -119,8 +121,8 @@ STUDIES = (
     Study("Ranks that are late",
           "Joint reductions (paper, section 7) wait: a rank of Trivance needs both messages of a step, "
           "where a stream of Swing needs one. Here every alpha is stretched by a random share of up to 20 % "
-          "(`--jitter=20%`). Both take a few us longer: a step ends with the latest of the ranks that it depends on, and "
-          "Trivance has fewer steps, each of which depends on one rank more. No advantage turns round.",
+          "(`--jitter=20%`). Both take a few us longer: a step ends with the latest of the ranks that it depends on, "
+          "and Trivance has fewer steps, each of which depends on one rank more. No advantage turns round.",
           "jitter", ("0", "0.2"), ("8", "8x8", "27x27"), ("trivance-b", "swing-b", "bucket"), (128 * K, 2 * M), 0.0),
     Study("One slow link",
           "One directed link has half the bandwidth (`--slow-link=0:+0:2x`). A delay of one message of Trivance "

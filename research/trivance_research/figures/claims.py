@@ -6,8 +6,8 @@ none for "more than 20 %" and "faster". A claim that does not hold on the defaul
 from typing import NamedTuple
 
 from .counted import steps_asymptotic, steps_of_any, steps_of_powers_of_two
-from .rules import (ANY, BreaksEven, Counted, FallsFrom, FastestFrom, Peak, PeakAt, PeakRising, Rising, Rule, Slower, Spread,
-                    SwitchesAt, Weaker, Within)
+from .rules import (ANY, BreaksEven, Counted, FallsFrom, FastestFrom, Peak, PeakAt, PeakRising, Rising, Rule, Slower,
+                    Spread, SwitchesAt, Weaker, Within)
 
 K, M = 1 << 10, 1 << 20
 
@@ -37,8 +37,8 @@ MEETS = (
 STEPS_27 = (
     "Our Swing folds a side of 27 to 16 and back, 12 steps against 6. But even without folding, an "
     "algorithm with one partner per step needs ceil(log2 729) = 10 steps of at least 2.0 us, so "
-    "Trivance's 16.1 us (`trivance simulate 27x27 --bytes=32 --model=dateline`) are at least 19 % less: no Swing can be only "
-    "15 % slower there.")
+    "Trivance's 16.1 us (`trivance simulate 27x27 --bytes=32 --model=dateline`) are at least 19 % less: no Swing can "
+    "be only 15 % slower there.")
 BRUCK_27 = (
     "The best other algorithm there is Bruck B, routed the shorter way: its Theta is 3.65, not the closed"
     " form's 3.85 (`trivance cost --paper`), and the start-up of Trivance's 12 steps weighs as much as the bytes. From "
@@ -56,17 +56,17 @@ RINGS = (
     " n/3 against n/2 by table 1.")
 SWING_L = (
     "On the ring of 128 at 32 KiB Swing L takes 31.55 us and Trivance L 32.12 us (`trivance simulate 128 "
-    "--bytes=32K --model=dateline --algorithm=trivance-l,swing-l`): Swing L loads the links less, n/3 against n/2 by table"
-    " 1.")
+    "--bytes=32K --model=dateline --algorithm=trivance-l,swing-l`): Swing L loads the links less, n/3 against n/2 by "
+    "table 1.")
 TORI = (
     'The largest value is at 128 KiB on 16x16x16; the reason is that of "16x16x16: up to 20 % faster than'
     ' all others".')
 UP_TO_8M = (
-    "The body of the paper limits it: Trivance is ahead of all others up to 512 KiB on rings and 1 to 8 MiB on tori (sections "
-    "6 and 6.4), each checked below.")
+    "The body of the paper limits it: Trivance is ahead of all others up to 512 KiB on rings and 1 to 8 MiB on tori "
+    "(sections 6 and 6.4), each checked below.")
 STEPS_3 = (
-    "75 % is too low: 3 ranks need one step instead of two, and 9 two instead of four. From 10 ranks on 75 % (65 to 81) "
-    "is the largest value.")
+    "75 % is too low: 3 ranks need one step instead of two, and 9 two instead of four. From 10 ranks on 75 % (65 to "
+    "81) is the largest value.")
 
 # ---- The table -------------------------------------------------------------------------------------------------------
 
@@ -174,7 +174,8 @@ CLAIMS = (
           (8, 9, 11, 12, 17, 18, 19, 20), Within(0, 35, 32, 1*M), TORI),
     Claim("6.4", "2-D tori: Trivance is the best by up to 10 % from 1 to 8 MiB",
           (8, 9, 17, 18, 19), Peak(5, 15, 1*M, 8*M)),
-    Claim("6.4", "From 16 MiB on Trivance is not the fastest on rings and 2-D tori (other than powers of three) at 800 Gb/s",
+    Claim("6.4",
+          "From 16 MiB on Trivance is not the fastest on rings and 2-D tori (other than powers of three) at 800 Gb/s",
           (6, 7, 8, 9, 16, 17, 18, 19), BreaksEven(0, 32*M)),
     Claim("6.4", "Large vectors on rings and square 2-D tori: Bucket remains the fastest",
           (6, 7, 8, 16, 17), FastestFrom(0, 128*M, "bucket")),

@@ -1,10 +1,10 @@
 """Plans of every collective against the baselines and the limit: a table, and plots of time over size.
 
-``python3 -m trivance_research.figures.collectives``. Every plan and every baseline is simulated on the same network, with one
-queue per link. Baselines are all algorithms of the families with which schedules are compared, some of them also with
-other parameters; where only the fastest is needed, those that a lower bound excludes are not simulated. Packets of long
-vectors are larger, because a simulation takes as long as its packets are many. Exit status: 0 success, 1 a plan is
-slower than a baseline, 2 bad input.
+``python3 -m trivance_research.figures.collectives``. Every plan and every baseline is simulated on the same network,
+with one queue per link. Baselines are all algorithms of the families with which schedules are compared, some of them
+also with other parameters; where only the fastest is needed, those that a lower bound excludes are not simulated.
+Packets of long vectors are larger, because a simulation takes as long as its packets are many. Exit status: 0 success,
+1 a plan is slower than a baseline, 2 bad input.
 """
 import argparse
 import csv
@@ -30,7 +30,8 @@ OTHER_PARAMETERS = {"broadcast": ("scatter-allgather:swing-b", "chain:64", "chai
                     "reduce": ("scatter-allgather:swing-b", "chain:64", "chain:256")}
 LONG, LONG_PACKET = 16 << 20, "64KiB"  # vectors from this size on have packets of this size
 SLOWER = 0.995  # a plan is slower if the best baseline takes less than this part of its time
-COLUMNS = ("torus", "collective", "bytes", "plan", "time_us", "of_the_limit", "best_baseline", "its_time_us", "faster_by")
+COLUMNS = ("torus", "collective", "bytes", "plan", "time_us", "of_the_limit", "best_baseline", "its_time_us",
+           "faster_by")
 
 
 class Cell(NamedTuple):
@@ -75,8 +76,8 @@ def _supports(name: str, network: str, collective: str) -> bool:
 
 def _row(cell: Cell, plan: Answer, best: Answer | None) -> dict[str, Any]:
     return dict(zip(COLUMNS, (cell.network, cell.collective, cell.size, plan.member, plan.time_ns / 1e3,
-                              plan.time_ns / cell.limit_ns, best.member if best else "", best.time_ns / 1e3 if best else "",
-                              best.time_ns / plan.time_ns if best else "")))
+                              plan.time_ns / cell.limit_ns, best.member if best else "",
+                              best.time_ns / 1e3 if best else "", best.time_ns / plan.time_ns if best else "")))
 
 
 def table(rows: Iterable[dict[str, Any]]) -> str:
@@ -88,7 +89,8 @@ def table(rows: Iterable[dict[str, Any]]) -> str:
             return f"`{value}`" if value else ""
         return value if isinstance(value, str) else f"{value:,.1f}" if name.endswith("us") else f"{value:.2f}"
 
-    head = ("torus", "collective", "bytes", "plan", "time, us", "of the limit", "best baseline", "its time", "faster by")
+    head = ("torus", "collective", "bytes", "plan", "time, us", "of the limit", "best baseline", "its time",
+            "faster by")
     return write.markdown(head, [[text(name, row[name]) for name in COLUMNS] for row in rows])
 
 
@@ -138,12 +140,14 @@ def _draw_all(cells: list[Cell], kept: Kept, workers: int, folder: str) -> None:
 # ---- The command -----------------------------------------------------------------------------------------------------
 
 def _options(arguments: list[str]) -> argparse.Namespace:
-    made = argparse.ArgumentParser("trivance_research.figures.collectives", description="Plans of every collective against the "
+    made = argparse.ArgumentParser("trivance_research.figures.collectives",
+                                   description="Plans of every collective against the "
                                    "baselines and the limit; exit status 1 if a plan is slower than a baseline.")
     made.add_argument("--networks", metavar="LIST", default=",".join(NETWORKS), help="default %(default)s")
     made.add_argument("--collectives", metavar="LIST", default=",".join(COLLECTIVES), help="default %(default)s")
     made.add_argument("--bytes", metavar="LIST", default=SIZES, help="default %(default)s")
-    made.add_argument("--brief", action="store_true", help="print how many times the best baseline takes, and how many times "
+    made.add_argument("--brief", action="store_true",
+                      help="print how many times the best baseline takes, and how many times "
                       "the limit a plan takes: a row for each network and collective")
     made.add_argument("-o", "--output", metavar="DIR",
                       help="folder for collectives.csv and the plots: " + ", ".join(sorted(PLOTTED)) + " on " +
@@ -157,7 +161,8 @@ def _cells(options: argparse.Namespace) -> list[Cell]:
     collectives = options.collectives.split(",")
     for collective in collectives:
         if collective not in COLLECTIVES:
-            raise trivance.ArgumentError(f"there is no collective {collective!r}; expected one of {', '.join(COLLECTIVES)}")
+            raise trivance.ArgumentError(f"there is no collective {collective!r}; expected one of "
+                                         f"{', '.join(COLLECTIVES)}")
     return [Cell(network, collective, size) for network in networks for collective in collectives
             for size in parse_sizes(options.bytes)]
 
@@ -166,8 +171,9 @@ def _run(options: argparse.Namespace, kept: Kept) -> int:
     cells = _cells(options)
     members = {(c, n): baselines(c, n) for c, n in dict.fromkeys((cell.collective, cell.network) for cell in cells)}
     best = [cell.point(members[cell.collective, cell.network]) for cell in cells]
-    simulate_all("plans and baselines", [*(cell.point(PLANNED) for cell in cells), *(point for point in best if point.members)],
-                 kept, options.workers)
+    simulate_all("plans and baselines",
+                 [*(cell.point(PLANNED) for cell in cells), *(point for point in best if point.members)], kept,
+                 options.workers)
     rows = [_row(cell, kept.answers[cell.point(PLANNED).key], kept.answers.get(point.key))
             for cell, point in zip(cells, best)]
     print((brief if options.brief else table)(rows), end="")
@@ -179,8 +185,9 @@ def _run(options: argparse.Namespace, kept: Kept) -> int:
         _draw_all(cells, kept, options.workers, options.output)
     slower = [row for row in rows if row["best_baseline"] and row["faster_by"] < SLOWER]
     for row in slower:
-        sys.stderr.write(f"trivance_research.figures.collectives: {row['collective']} of {format_bytes(row['bytes'])} on {row['torus']}: "
-                         f"the plan {row['plan']} takes {row['time_us']:.1f} us, {row['best_baseline']} {row['its_time_us']:.1f} us\n")
+        sys.stderr.write(f"trivance_research.figures.collectives: {row['collective']} of {format_bytes(row['bytes'])} "
+                         f"on {row['torus']}: the plan {row['plan']} takes {row['time_us']:.1f} us, "
+                         f"{row['best_baseline']} {row['its_time_us']:.1f} us\n")
     return 1 if slower else 0
 
 

@@ -57,7 +57,8 @@ def command_text(options: argparse.Namespace) -> str:
 
 def chosen(options: argparse.Namespace) -> list[Spec]:
     return [spec for spec in SPECS if (spec.number in options.only if options.only else
-                                       not options.quick or not spec.mesh and trivance.Torus(spec.torus).size <= QUICK_RANKS_MAX)]
+                                       not options.quick or not spec.mesh
+                                       and trivance.Torus(spec.torus).size <= QUICK_RANKS_MAX)]
 
 
 # ---- The folder ------------------------------------------------------------------------------------------------------
@@ -68,7 +69,8 @@ def prepare_folder(folder: str) -> None:
     try:
         os.makedirs(os.path.join(folder, "figures"), exist_ok=True)
     except OSError as error:
-        raise trivance.ArgumentError(f"the folder '{folder[:200]}' cannot be made or written: {error.strerror}") from error
+        raise trivance.ArgumentError(f"the folder '{folder[:200]}' cannot be made or written: "
+                                     f"{error.strerror}") from error
 
 
 def write_all(result: Result, rows: list[dict[str, Any]], folder: str) -> None:

@@ -61,13 +61,15 @@ def run(spec: Spec, quick: bool, options: Options, kept: Kept, workers: int) -> 
         return f"{trivance.__version__} {spec.torus} {value} {sorted(options)}: planned, cuts {links}"
 
     keep("links that fail", [(key(job, value), Point(network(*job), "planned", CUT_SIZES[value], as_planned=True))
-                             for job in jobs for value in spec.values if key(job, value) not in kept.answers], kept, workers)
+                             for job in jobs for value in spec.values if key(job, value) not in kept.answers], kept,
+         workers)
     figure = Figure(spec, np.array(CUTS, dtype=float), networks=count)
     for value in spec.values:
         answers = {job: kept.answers[key(job, value)] for job in jobs}
         figure.curves.append(_curve(value, answers, count))
-        figure.curves[-1].served = _served(answers[0, 0].member, spec.torus, [[network(point, n) for point in range(len(CUTS))]
-                                                                              for n in range(count)])
+        figure.curves[-1].served = _served(answers[0, 0].member, spec.torus,
+                                           [[network(point, n) for point in range(len(CUTS))]
+                                            for n in range(count)])
     return figure, len(jobs) * len(spec.values)
 
 

@@ -39,13 +39,11 @@ def _draw_advantages(figure: Figure, axes: Any) -> None:
                       markeredgecolor=INK, markeredgewidth=1.4)
         published = figure.published and figure.published.curve(curve.key)
         if figure.published and published:
-            axes.plot(figure.published.axis, published.advantage, color=colour, linewidth=1.1, linestyle="--", marker=marker,
-                      markersize=5, markerfacecolor="white", markeredgewidth=1.1)
+            axes.plot(figure.published.axis, published.advantage, color=colour, linewidth=1.1, linestyle="--",
+                      marker=marker, markersize=5, markerfacecolor="white", markeredgewidth=1.1)
         if own_at_b >= 0 and (i == 0 or parameter):
             axes.axvline(figure.axis[own_at_b], linestyle=":", linewidth=1.3,
                          color=colour if parameter else ALGORITHM[own.colour])
-
-
     if figure.published:
         axes.plot([], [], color=MUTED, linewidth=1.1, linestyle="--", marker="o", markersize=5, markerfacecolor="white",
                   label="hollow: published, / T_Trivance")
@@ -59,7 +57,8 @@ def _draw_cuts(figure: Figure, axes: Any) -> None:
     axes.set_ylabel("time / time of the whole torus")
     for i, curve in enumerate(figure.curves):
         colour = VALUE[(0, 6, 3)[i % 3]]
-        axes.plot(places, curve.own / curve.other, color=colour, marker="o", markersize=4, label=f"{curve.title}, median")
+        axes.plot(places, curve.own / curve.other, color=colour, marker="o", markersize=4,
+                  label=f"{curve.title}, median")
         axes.plot(places, curve.worst / curve.other, color=colour, marker="o", markersize=4, linestyle="--",
                   markerfacecolor="white", linewidth=1.3, label=f"{curve.title}, worst")
     served = sum(sum(curve.served[1:]) for curve in figure.curves)

@@ -95,8 +95,8 @@ def _barriers(result: Result) -> Iterator[tuple[object, ...]]:
     for figure in result.published.figures:
         if not figure.spec.parameter:
             curve = figure.curves[0]
-            yield (figure.spec.number, figure.spec.torus, f"{curve.barrier / 1e3:.1f} us", f"{curve.own[0] / 1e3:.1f} us",
-                   percent(100 * curve.barrier / curve.own[0]))
+            yield (figure.spec.number, figure.spec.torus, f"{curve.barrier / 1e3:.1f} us",
+                   f"{curve.own[0] / 1e3:.1f} us", percent(100 * curve.barrier / curve.own[0]))
 
 
 def _shrinking(kept: Kept, workers: int) -> str:
@@ -113,7 +113,8 @@ def _shrinking(kept: Kept, workers: int) -> str:
                            for one in catalogue.baselines()])
         rows.append((exactly(size), *(f"{time / 1e3:.1f} us" for time in times),
                      *(percent(-float(advantage(time, other))) for time in times)))
-    return write.markdown(("size", "Trivance B, 0.33", "Trivance B, lists", "advantage, 0.33", "advantage, lists"), rows)
+    return write.markdown(("size", "Trivance B, 0.33", "Trivance B, lists", "advantage, 0.33", "advantage, lists"),
+                          rows)
 
 
 def lists_of() -> str:

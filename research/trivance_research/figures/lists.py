@@ -1,5 +1,5 @@
-"""``python3 -m trivance_research.figures.lists TrivanceB 16 > lists.json``: the published lists of blocks as a file that
-`trivance verify` examines, a reduce-scatter (of L: an AllReduce); on standard error, how many ranks end with every
+"""``python3 -m trivance_research.figures.lists TrivanceB 16 > lists.json``: the published lists of blocks as a file
+that `trivance verify` examines, a reduce-scatter (of L: an AllReduce); on standard error, how many ranks end with every
 contribution exactly once.
 """
 import json
@@ -21,7 +21,8 @@ def _moves(algorithm: str, steps: Steps, ranks: int) -> Iterator[tuple[int, Arra
     if algorithm.endswith("L"):
         yield 0, np.array([hop.peer >= 0 for hop in hops])
         return
-    yield from ((unit, chosen == np.arange(len(hops))[:, np.newaxis]) for unit, chosen in enumerate(blocks(steps, ranks)))
+    yield from ((unit, chosen == np.arange(len(hops))[:, np.newaxis])
+                for unit, chosen in enumerate(blocks(steps, ranks)))
 
 
 def _received(steps: Steps, moves: Array) -> Array:
@@ -80,15 +81,16 @@ def schedule(algorithm: str, torus: str) -> dict[str, Any]:
     dims, latency = dims_of(torus), algorithm.endswith("L")
     parts, ranks = collectives(algorithm, dims), math.prod(dims)
     units = 1 if latency else ranks
-    return {"format": "trivance-schedule-1", "torus": dims, "name": f"published {algorithm}", "units": units, "registers": 3,
-            "collective": "allreduce" if latency else "reduce-scatter", "vector_bytes": 4 * units * len(parts),
+    return {"format": "trivance-schedule-1", "torus": dims, "name": f"published {algorithm}", "units": units,
+            "registers": 3, "collective": "allreduce" if latency else "reduce-scatter",
+            "vector_bytes": 4 * units * len(parts),
             "streams": [_file_steps(algorithm, steps, ranks) for steps in parts]}
 
 
 def main(arguments: list[str]) -> int:
     names = [name for name in ALGORITHMS.values() if name != "Bucket"]
-    usage = (f"usage: python3 -m trivance_research.figures.lists ALGORITHM TORUS, for example TrivanceB 16; ALGORITHM is one of "
-             f"{', '.join(names)}\n")
+    usage = ("usage: python3 -m trivance_research.figures.lists ALGORITHM TORUS, for example TrivanceB 16; ALGORITHM "
+             f"is one of {', '.join(names)}\n")
     if arguments in (["-h"], ["--help"]):
         sys.stdout.write(usage)
         return 0
@@ -98,8 +100,8 @@ def main(arguments: list[str]) -> int:
     try:
         torus = trivance.Torus(arguments[1])
         if torus.lines or min(torus.dims) < 2:
-            raise trivance.ArgumentError(f"the published lists are for tori whose sides are 2 or more, such as 16 or 8x8, not "
-                                         f"{torus}")
+            raise trivance.ArgumentError("the published lists are for tori whose sides are 2 or more, such as 16 or "
+                                         f"8x8, not {torus}")
         ranks = torus.size
         json.dump(schedule(*arguments), sys.stdout)
         sys.stdout.flush()

@@ -23,8 +23,9 @@ def _numbers(values: Iterable[float]) -> list[float | None]:
 def _published(figure: Figure) -> dict[str, Any]:
     """The times and advantages by the published rules, at some of the sizes."""
     return {"sizes": [int(size) for size in figure.axis],
-            "curves": [{"key": curve.key, "other": _numbers(curve.other), "own": _numbers(curve.own), "member": curve.member,
-                        "ownMember": curve.own_member, "advantage": _numbers(curve.advantage)} for curve in figure.curves]}
+            "curves": [{"key": curve.key, "other": _numbers(curve.other), "own": _numbers(curve.own),
+                        "member": curve.member, "ownMember": curve.own_member, "advantage": _numbers(curve.advantage)}
+                       for curve in figure.curves]}
 
 
 def _figure(figure: Figure) -> dict[str, Any]:
@@ -48,7 +49,8 @@ def _claim(result: Result, claim: Any) -> dict[str, Any]:
     judged = rules.judge(result, claim)
     why = rules.reason(result, claim, judged) if judged.verdict not in (rules.BOTH, rules.NOT_MEASURED) else ""
     return {"where": claim.section, "text": claim.text, "figures": claim.figures, "rule": judged.text.rule,
-            "published": judged.published.measured, "measured": judged.text.measured, "verdict": judged.verdict, "why": why}
+            "published": judged.published.measured, "measured": judged.text.measured, "verdict": judged.verdict,
+            "why": why}
 
 
 def _study(study: catalogue.Study, rows: list[StudyRow]) -> dict[str, Any]:
@@ -66,7 +68,8 @@ def write(result: Result, claims: Sequence[Any], tables: list[dict[str, Any]], s
             "sizes": [int(size) for size in max(axes, key=len, default=[])],
             "figures": [_figure(figure) for figure in result.figures],
             "claims": [_claim(result, claim) for claim in claims],
-            "studies": [_study(*one) for one in result.studies], "assumptions": rules.ASSUMPTIONS, "verdicts": rules.VERDICTS,
+            "studies": [_study(*one) for one in result.studies], "assumptions": rules.ASSUMPTIONS,
+            "verdicts": rules.VERDICTS,
             "tables": [{name: round(value, 4) if isinstance(value, float) else value for name, value in row.items()}
                        for row in tables]}
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=False, allow_nan=False).replace("</", "<\\/")

@@ -36,14 +36,16 @@ class Point(NamedTuple):
     @property
     def singles(self) -> list["Point"]:
         """The points of one member each that the published simulation has, if the options name its rules."""
-        return [self._replace(members=(member,)) for member in self.members if published.simulates(member, self.torus, self.size)]
+        return [self._replace(members=(member,)) for member in self.members
+                if published.simulates(member, self.torus, self.size)]
 
     def asked(self) -> comparisons.Point:
         """The question to the library. A member trivance-b#RULE is Trivance B under another message rule."""
         rules = [member.partition("#")[2] for member in self.members if "#" in member]
         names = ",".join(member for member in self.members if "#" not in member)
         schedule = _schedule(self.torus, rules[0]) if rules else None
-        return comparisons.Point(network_of(self.torus, self.options), names, self.size, self.collective, schedule=schedule)
+        return comparisons.Point(network_of(self.torus, self.options), names, self.size, self.collective,
+                                 schedule=schedule)
 
 
 class Answer(NamedTuple):
@@ -104,7 +106,8 @@ def network_of(torus: str, options: Options, cuts: Sequence[str] = ()) -> trivan
 def simulate_all(what: str, points: Iterable[Point], kept: Kept, workers: int) -> None:
     """Fills ``kept`` with the answers of all points; see `answer`."""
     points = list(points)
-    _simulate_published(what, [one for point in points if "rules" in dict(point.options) for one in point.singles], kept, workers)
+    _simulate_published(what, [one for point in points if "rules" in dict(point.options) for one in point.singles],
+                        kept, workers)
     points = [point for point in points if "rules" not in dict(point.options)]
     left = [point for point in dict.fromkeys(points) if point.key not in kept.answers]
     keep(what, [(point.key, point.asked()) for point in left], kept, workers)
@@ -134,14 +137,16 @@ def keep(what: str, asked: Sequence[tuple[str, comparisons.Point]], kept: Kept, 
 def _published_ns(points: list[Point]) -> list[tuple[str, Answer]]:
     """The answers of points of one algorithm on one torus, which share its lists of blocks."""
     found = []
-    for torus, (member,), size, options, _ in sorted(points, key=lambda point: (point.size, dict(point.options)["rules"])):
+    for torus, (member,), size, options, _ in sorted(points,
+                                                     key=lambda point: (point.size, dict(point.options)["rules"])):
         changes: dict[str, Any] = {name.replace("-", "_"): value for name, value in options if name != "rules"}
         alpha = changes.pop("alpha", "1.5us")
         if member == BARRIER:
             time = published.barrier_ns(torus, **changes)
         else:
             time = published.time_ns(published.ALGORITHMS[member], torus, size // published.FLOAT_BYTES,
-                                     published.RULES[dict(options)["rules"]], 1e3 * float(alpha.removesuffix("us")), **changes)
+                                     published.RULES[dict(options)["rules"]], 1e3 * float(alpha.removesuffix("us")),
+                                     **changes)
         found.append((Point(torus, (member,), size, options).key, Answer(time, member, 0)))
     return found
 

@@ -1,8 +1,8 @@
 """The paper's own simulation as a model: the messages and times of its algorithms by the rules of its published code.
 
 The messages differ from those of this project's algorithms, and are not proved: some of the lists do not even reduce
-correctly. The rules are verified in research/published (research/docs/published.md), which compares them with the messages and
-the completion times of that code.
+correctly. The rules are verified in research/published (research/docs/published.md), which compares them with the
+messages and the completion times of that code.
 
 - A *stream* is a part of the vector with its own order of dimensions and directions. A rank begins a step when all its
   messages of the step before have arrived, over all streams. Only Bucket's streams are independent, within a *stage*.
@@ -24,7 +24,8 @@ from .measures import Array
 
 #: The algorithms, by the names of their counterparts in this project.
 ALGORITHMS = {"trivance-l": "TrivanceL", "trivance-b": "TrivanceB", "bruck-l": "BruckL", "bruck-b": "BruckB",
-              "swing-l": "SwingL", "swing-b": "SwingB", "recdoub-l": "RecDoubL", "recdoub-b": "RecDoubB", "bucket": "Bucket"}
+              "swing-l": "SwingL", "swing-b": "SwingB", "recdoub-l": "RecDoubL", "recdoub-b": "RecDoubB",
+              "bucket": "Bucket"}
 HEADER_BYTES, FLOAT_BYTES, FLIT_BYTES = 45, 4, 256
 #: The sizes that are simulated, in bytes: those of L end with 512 KiB, those of B and Bucket begin with 32 KiB.
 L_LAST, B_FIRST = 512 << 10, 32 << 10
@@ -152,8 +153,8 @@ def _reach(steps: Steps, ranks: int) -> list[Array]:
 def blocks(steps: Steps, ranks: int) -> Iterator[Array]:
     """For each block, in ascending order, the hop (counted over all steps) by which each rank sends it; -1: not at all.
 
-    Each block other than the own is sent once: of the last steps of both streams in which it can reach its owner, in the
-    one with the fewest blocks so far.
+    Each block other than the own is sent once: of the last steps of both streams in which it can reach its owner, in
+    the one with the fewest blocks so far.
     """
     reach, everyone = _reach(steps, ranks), np.arange(ranks)
     hops = [(k, hop) for k, step in enumerate(steps) for hop in step]
@@ -182,8 +183,10 @@ def _lists(algorithm: str, dims: tuple[int, ...], part: int) -> list[list[tuple[
     return [[next(lists) for _ in step] for step in steps]
 
 
-def _sizes(algorithm: str, dims: tuple[int, ...], part: int, steps: Steps, share: int, lists: bool) -> list[list[Array]]:
-    """The floats that each rank sends, for each hop of each step; with ``lists`` by lists of blocks on 16x16x16, too."""
+def _sizes(algorithm: str, dims: tuple[int, ...], part: int, steps: Steps, share: int,
+           lists: bool) -> list[list[Array]]:
+    """The floats that each rank sends, for each hop of each step; with ``lists`` by lists of blocks on 16x16x16,
+    too."""
     ranks = math.prod(dims)
     if algorithm.endswith("L"):
         return [[np.full(ranks, share) for _ in step] for step in steps]
@@ -229,7 +232,8 @@ def sent(algorithm: str, dims: tuple[int, ...], floats: int, lists: bool = False
 
 
 def _sent_by_text(algorithm: str, dims: tuple[int, ...], floats: int) -> Iterator[tuple[int, Hop, Array]]:
-    """As `sent`, on equal sizes, with the blocks that must move: as much as this project's Trivance B and Bruck B send."""
+    """As `sent`, on equal sizes, with the blocks that must move: as much as this project's Trivance B and Bruck B
+    send."""
     found = sent(algorithm, dims, floats)
     if algorithm not in ("TrivanceB", "BruckB"):
         yield from found
@@ -268,7 +272,8 @@ RULES = {
     "published": Rules(),
     "no barrier": Rules(barrier=False),
     "independent streams": Rules(synchronous=False),
-    "an interface for each port": Rules(network=tuple((NETWORK | {"shared_paths": (), "path_bandwidth": None}).items())),
+    "an interface for each port": Rules(network=tuple((NETWORK
+                                                       | {"shared_paths": (), "path_bandwidth": None}).items())),
     "blocks that must move": Rules(sizes=_sent_by_text),
     "lists on 16x16x16": Rules(sizes=functools.partial(sent, lists=True)),
     "no header": Rules(header=0),
@@ -373,7 +378,8 @@ class _Prepared(NamedTuple):
 
 @functools.lru_cache(maxsize=1)
 def _prepared(algorithm: str, dims: tuple[int, ...], floats: int, rules: Rules) -> _Prepared:
-    """The schedules, which depend on the network's shape only. Times on several networks are computed one after another."""
+    """The schedules, which depend on the network's shape only. Times on several networks are computed one after
+    another."""
     if algorithm == "Bucket":
         small = (4,) * len(dims)
         stages = [_prepare(small, stage, True) for stage in _bucket_stages(dims, floats, rules.header)]
@@ -386,7 +392,8 @@ def _prepared(algorithm: str, dims: tuple[int, ...], floats: int, rules: Rules) 
         listed = [m._replace(stream=m.stream % parts) for m in listed]
     elif rules.barrier:
         listed += _barrier(dims, 1 + max(m.step for m in listed))
-    return _Prepared([_prepare(dims, listed, not rules.synchronous)], dims, halfway, rules.synchronous and rules.barrier)
+    return _Prepared([_prepare(dims, listed, not rules.synchronous)], dims, halfway,
+                     rules.synchronous and rules.barrier)
 
 
 def time_ns(algorithm: str, torus: str, floats: int, rules: Rules = Rules(), alpha_ns: float = 1500,
@@ -398,5 +405,5 @@ def time_ns(algorithm: str, torus: str, floats: int, rules: Rules = Rules(), alp
     options["balance_ties"] = options["balance_ties"] and full  # balanced ties need every packet
     network = trivance.Network(prepared.dims, **options)
     end = lump_ns(algorithm, torus, alpha_ns) + sum(simulator.run(vector, network=network, full=full).time_ns
-                                                 for simulator, vector in prepared.simulators)
+                                                    for simulator, vector in prepared.simulators)
     return end + (barrier_ns(torus, **changes) if rules.barrier and not prepared.barrier else 0)

@@ -26,7 +26,8 @@ def write(result: Result, claims: Sequence[Any], tables: list[dict[str, Any]], f
         last=exactly(result.sizes[-1]), simulations=result.simulations, hops=f"{result.packet_hops / 1e9:.2f}",
         baselines=_list([family.title for family in catalogue.baselines()]), assumptions=rules.ASSUMPTIONS,
         figures="".join(f"![Figure {number}: advantage of Trivance on a {figure.spec.title}]"
-                        f"(figures/figure-{number:02d}.svg)\n\n" for number in SHOWN if (figure := result.find(number))),
+                        f"(figures/figure-{number:02d}.svg)\n\n" for number in SHOWN
+                        if (figure := result.find(number))),
         largest=_largest(result), message_rules="" if result.quick else _message_rules(),
         combinations=_combinations(read_csv(folder, combinations.NAME)), orders=_orders(read_csv(folder, ORDERS)),
         studies="".join(_study(result, study, rows) for study, rows in result.studies),
@@ -40,14 +41,16 @@ def _list(words: list[str]) -> str:
 # ---- Summary ---------------------------------------------------------------------------------------------------------
 
 def _summary(result: Result, findings: Findings) -> dict[str, Any]:
-    verdicts, texts = Counter(judged.verdict for _, judged in findings), Counter(judged.text.verdict for _, judged in findings)
+    verdicts, texts = Counter(judged.verdict for _, judged in findings), Counter(judged.text.verdict
+                                                                                 for _, judged in findings)
     published = Counter(judged.published.verdict for _, judged in findings)
     reasons = [rules.reason(result, claim, judged) for claim, judged in findings if judged.verdict == rules.NEITHER]
     lost = sum(reason.startswith(rules.NOT_REPRODUCED) for reason in reasons)
     return {"agreement": _agreement(result), "text": texts[rules.AGREES],
             "measured": texts[rules.AGREES] + texts[rules.DIFFERS], "published": published[rules.AGREES],
             "published_measured": published[rules.AGREES] + published[rules.DIFFERS],
-            "lost": lost, "read": len(reasons) - lost} | {name.split()[0] + "_only": verdicts[name] for name in rules.VERDICTS}
+            "lost": lost,
+            "read": len(reasons) - lost} | {name.split()[0] + "_only": verdicts[name] for name in rules.VERDICTS}
 
 
 def _agreement(result: Result) -> str:
@@ -62,8 +65,8 @@ def _agreement(result: Result) -> str:
     text = ""
     if ahead:
         least, most = min(min(small[torus]) for torus in ahead), max(max(small[torus]) for torus in ahead)
-        text = (f"Up to {exactly(SMALL)} Trivance is the fastest at every size on {_list(ahead)}, by {percent(least)} to "
-                f"{percent(most)}")
+        text = (f"Up to {exactly(SMALL)} Trivance is the fastest at every size on {_list(ahead)}, by {percent(least)} "
+                f"to {percent(most)}")
     if behind:
         text += f"{', but not ' if text else 'Trivance is not the fastest at every size '}on {_list(behind)}"
     return text + (f". It stays ahead beyond 1 MiB on {_list(far)}." if far else ".")
@@ -85,10 +88,12 @@ def _claims(result: Result, findings: Findings) -> dict[str, str]:
         text += (f"\n<details><summary>{len(others)} claims about figures that this run does not include</summary>\n\n"
                  f"{_rows(others)}\n</details>\n")
     reasons = "".join(f"- **{claim.text}** ({judged.verdict}). {why}\n" for claim, judged in findings
-                      if judged.verdict not in (rules.BOTH, rules.NOT_MEASURED) and (why := rules.reason(result, claim, judged)))
+                      if judged.verdict not in (rules.BOTH, rules.NOT_MEASURED)
+                      and (why := rules.reason(result, claim, judged)))
     verdicts = Counter(judged.verdict for _, judged in findings)
     by = {rules.PUBLISHED: "the published rules", rules.TEXT: "the text"}
-    count = f"{len(findings)} claims: " + ", ".join(f"{verdicts[name]} by {by.get(name, name)}" for name in rules.VERDICTS)
+    count = f"{len(findings)} claims: " + ", ".join(f"{verdicts[name]} by {by.get(name, name)}"
+                                                    for name in rules.VERDICTS)
     return {"claims": text, "reasons": reasons,
             "count": count + (f", {len(others)} were not measured in this run" if others else "")}
 
@@ -109,10 +114,11 @@ def _largest(result: Result) -> str:
 
 def _message_rules() -> str:
     return ("## Three message rules\n\nWhere a side is no power of three, section 4 has three answers to how much the "
-            "bandwidth-optimal Trivance sends. The simulated rule is that of the blocks that must move: each crosses one edge "
-            "per phase, as in section 4.4 (any size, at most 2m per rank). Algorithm 1, taken literally, also marks blocks that "
-            "arrive by another way, and m/3^(k+1) of section 4.1 (reduce-scatter) holds for powers of three. Steps, peers and "
-            "routes are the same. Delta is the number of bytes that a rank sends / 2m, Theta the busiest link's bytes / (m/D).\n\n"
+            "bandwidth-optimal Trivance sends. The simulated rule is that of the blocks that must move: each crosses "
+            "one edge per phase, as in section 4.4 (any size, at most 2m per rank). Algorithm 1, taken literally, also "
+            "marks blocks that arrive by another way, and m/3^(k+1) of section 4.1 (reduce-scatter) holds for powers "
+            "of three. Steps, peers and routes are the same. Delta is the number of bytes that a rank sends / 2m, "
+            "Theta the busiest link's bytes / (m/D).\n\n"
             + markdown(("torus", "Delta", "Algorithm 1", "m/3^(k+1)", "Theta", "Algorithm 1", "m/3^(k+1)"), [
                 [torus] + [f"{value:.3f}" for values in zip(*costs) for value in values]
                 for torus, costs in message_rules.table()]) + "\n")
@@ -137,8 +143,8 @@ def _orders(rows: list[dict[str, str]]) -> str:
     return (text[:-1] + ".\n\n"
             + markdown(("torus", "algorithm", "chunks", "aligned", "opposite", "opposite / aligned", "limit",
                         "arrived, aligned", "arrived, opposite"),
-                       [(row["torus"], row["algorithm"], row["chunks"], f"{row['aligned_us']} us", f"{row['opposite_us']} us",
-                         row["opposite_by_aligned"], f"{row['limit_us']} us",
+                       [(row["torus"], row["algorithm"], row["chunks"], f"{row['aligned_us']} us",
+                         f"{row['opposite_us']} us", row["opposite_by_aligned"], f"{row['limit_us']} us",
                          *(f"{100 * float(row[name]):.0f} %" for name in ("aligned_arrived", "opposite_arrived")))
                         for row in rows]))
 
@@ -149,7 +155,8 @@ def _study(result: Result, study: catalogue.Study, rows: list[StudyRow]) -> str:
     first, second = study.values
     shown = [row for row in rows if abs(row.change) >= study.threshold]
     text = f"## {study.title}\n\n{study.text}\n\n" + markdown(
-        ("torus", "algorithm", "size", first, second, "change", f"advantage of Trivance, {first}", f"advantage, {second}"),
+        ("torus", "algorithm", "size", first, second, "change", f"advantage of Trivance, {first}",
+         f"advantage, {second}"),
         [(row.torus, row.algorithm, exactly(row.size), *(f"{time / 1e3:.2f} us" for time in row.other),
           f"{'+' if 0 <= row.change <= 100 else ''}{percent(row.change)}",
           *(percent(advantage(*both)) for both in zip(row.other, row.trivance))) for row in shown])
@@ -166,9 +173,9 @@ VOLUMES = (("27x27", "trivance-b", "1.5 m"), ("32x32", "trivance-b", "1.5 m"), (
 
 
 def _volumes() -> str:
-    return ("Operands that a rank's reductions read and results that they write, in vectors, counted from the schedules. "
-            "The paper's 1.5 m and 2 m are operands: a joint reduction reads three, two plain ones read four. A joint "
-            "reduction writes half as much: one result instead of two.\n\n"
+    return ("Operands that a rank's reductions read and results that they write, in vectors, counted from the "
+            "schedules. The paper's 1.5 m and 2 m are operands: a joint reduction reads three, two plain ones read "
+            "four. A joint reduction writes half as much: one result instead of two.\n\n"
             + markdown(("torus", "algorithm", "operands", "results", "by the paper"), [
                 (torus, algorithm, *(f"{volume:.3f} m" for volume in counted.reduced(torus, algorithm)), paper)
                 for torus, algorithm, paper in VOLUMES]))

@@ -84,7 +84,8 @@ class Percent(Rule):
     def readings(self, figure: Figure) -> list[Reading]:
         lines = self.lines(figure)
         return [Reading(float(line[i]), float(size), figure.spec.number) for i, size in enumerate(figure.axis)
-                if size >= self.first and (not self.last or size <= self.last) for line in lines if not math.isnan(line[i])]
+                if size >= self.first and (not self.last or size <= self.last) for line in lines
+                if not math.isnan(line[i])]
 
     def holds(self, least: Reading, most: Reading) -> bool:
         return least.value >= self.low and most.value <= self.high
@@ -230,7 +231,8 @@ class Rising(Series):
 
 
 class PeakRising(Series):
-    """The size of the largest advantage never falls from one curve to the next, and rises from the first to the last."""
+    """The size of the largest advantage never falls from one curve to the next, and rises from the first to the
+    last."""
     phrase = "size of the largest advantage never smaller than at the value before, larger at the last"
 
     def decide(self, figure: Figure, result: Any) -> tuple[str, str]:
@@ -296,12 +298,12 @@ def check(result: Any, claim: Any) -> Finding:
 BOTH, PUBLISHED, TEXT, NEITHER = VERDICTS = "both", "published rules", "text", "neither"
 ASSUMPTIONS = (
     "The published rules are those of the paper's own simulation code, with MPI_Finalize in every time and advantages "
-    "relative to T_Trivance, as in its plots. The text is a torus as the paper describes it, with this project's proved "
-    "schedules and advantages relative to T_A. A claim that holds by the published rules is checked without MPI_Finalize, "
-    "relative to T_A, and with both changes, to find what it needs. A claim that holds by neither is checked under the "
-    "same changes, and under two other assumptions about the text: one queue per link (`--model=fifo`), and in addition "
-    "arrival with the last byte (`--delivery=tail`). The first reading under which it holds is named; a claim without one "
-    "is not reproduced.")
+    "relative to T_Trivance, as in its plots. The text is a torus as the paper describes it, with this project's "
+    "proved schedules and advantages relative to T_A. A claim that holds by the published rules is checked without "
+    "MPI_Finalize, relative to T_A, and with both changes, to find what it needs. A claim that holds by neither is "
+    "checked under the same changes, and under two other assumptions about the text: one queue per link "
+    "(`--model=fifo`), and in addition arrival with the last byte (`--delivery=tail`). The first reading under which "
+    "it holds is named; a claim without one is not reproduced.")
 NOT_REPRODUCED = "Not reproduced."
 
 
@@ -336,7 +338,8 @@ def readings(result: Any) -> dict[str, Any]:
     if result.published:
         found = {"the published rules without MPI_Finalize": _changed(result.published, False, True),
                  "the published rules relative to T_A": _changed(result.published, True, False),
-                 "the published rules without MPI_Finalize and relative to T_A": _changed(result.published, False, False)}
+                 "the published rules without MPI_Finalize and relative to T_A": _changed(result.published, False,
+                                                                                          False)}
     return found | {f"the text with {assumption}": variant for assumption, variant in result.variants.items()}
 
 

@@ -100,7 +100,8 @@ def spaced(value: str) -> str:
 
 
 def run(what: str, result: Result, kept: Kept, workers: int) -> Result:
-    """Simulates the figures of ``result.specs``, and the studies that concern their tori (unless they are not wanted)."""
+    """Simulates the figures of ``result.specs``, and the studies that concern their tori (unless they are not
+    wanted)."""
     begun = time.monotonic()
 
     def points(spec: Spec, members: tuple[str, ...], options: Options) -> list[Point]:
@@ -176,11 +177,12 @@ def add_published(result: Result, kept: Kept, workers: int) -> None:
 
     `run` then gives each figure its published one. It starts processes: no other thread may run at this time.
     """
-    specs = [s for s in result.specs if not s.beyond and not (result.quick and (s.parameter or s.torus not in ("8", "8x8")))]
+    specs = [s for s in result.specs if not s.beyond
+             and not (result.quick and (s.parameter or s.torus not in ("8", "8x8")))]
     result.published = run("published rules", Result(specs, True, PUBLISHED, studied=False), kept, workers)
 
 
 def network_text(options: Options) -> str:
     """The network's options as one readable line."""
-    return (f"{dict(options)['model']}, delivery {dict(options)['delivery']}, 800 Gb/s, alpha 1.5 us, links 100 ns, hosts "
-            f"100 ns, routers 50 + 50 ns, packets of {exactly(8192)}")
+    return (f"{dict(options)['model']}, delivery {dict(options)['delivery']}, 800 Gb/s, alpha 1.5 us, links 100 ns, "
+            f"hosts 100 ns, routers 50 + 50 ns, packets of {exactly(8192)}")

@@ -1,4 +1,5 @@
-"""``python3 -m trivance_research.validation``: predictions for measured collectives, as tables and plots in a folder."""
+"""``python3 -m trivance_research.validation``: predictions for measured collectives, as tables and plots in a
+folder."""
 import argparse
 import os
 import sys
@@ -12,8 +13,10 @@ def _options() -> argparse.Namespace:
     made = argparse.ArgumentParser("python3 -m trivance_research.validation", description=__doc__)
     made.add_argument("-o", "--output", metavar="DIR", default="validation", help="folder (default: validation)")
     made.add_argument("--network", metavar="NAME", help="a profile (default: that of the library, for example tofu-d)")
-    made.add_argument("--library", metavar="NAME", help="the library whose rows are predicted, utofu or fjmpi (default: both)")
-    made.add_argument("--data", metavar="FILE.csv", help="measurements with the columns of fugaku.csv, which is the default")
+    made.add_argument("--library", metavar="NAME",
+                      help="the library whose rows are predicted, utofu or fjmpi (default: both)")
+    made.add_argument("--data", metavar="FILE.csv",
+                      help="measurements with the columns of fugaku.csv, which is the default")
     made.add_argument("--ranks", metavar="N", type=int, default=1 << 30, help="only shapes of up to N ranks")
     made.add_argument("--no-plots", action="store_true", help="tables only")
     made.add_argument("--fit", action="store_true",
@@ -28,7 +31,8 @@ def _read(options: argparse.Namespace) -> list[rows.Row]:
     if options.library not in (None, *rows.PROFILES):
         raise ValueError(f"there is no library {options.library!r}; expected {' or '.join(rows.PROFILES)}")
     chosen = [row for row in rows.read(options.data or rows.DATA)
-              if options.library in (None, row.library) and rows.schedule_of(row) and Torus(row.shape).size <= options.ranks]
+              if options.library in (None, row.library) and rows.schedule_of(row)
+              and Torus(row.shape).size <= options.ranks]
     if not chosen:
         raise ValueError("no row remains that is predicted; the smallest shape has 8 ranks, for example --ranks=64")
     return chosen

@@ -10,7 +10,8 @@ from trivance import Network, Schedule, Simulator, Torus, parse_bytes, profile_s
 
 from .rows import TREES, Row, collectives_of, cuts_of, is_fitted, schedule_of, trees_of
 
-PACKETS = 32  # of the longest message: larger packets take less time to simulate, and change the result by less than 2 %
+# of the longest message: larger packets take less time to simulate, and change the result by less than 2 %
+PACKETS = 32
 SIZE_MAX = 32 << 20  # the time of longer vectors grows linearly, and is extrapolated from this size and half of it
 CHUNKS = (1, 4, 16, 64, 256)  # of trees, in the order in which they are tried
 CHUNK_PACKETS = 4             # of a chunk, which crosses one link
@@ -23,9 +24,10 @@ def _simulator(torus: str, cuts: tuple[str, ...], name: str, collective: str) ->
 
 @functools.lru_cache(maxsize=4096)
 def _simulate(network: Network, name: str, collective: str, size: int, messages: int) -> float:
-    """Simulates a size with the network's packets or, if the messages into which the size is divided have many, with larger
-    ones: a power of two up to 1 MiB."""
-    packet = int(max(parse_bytes(network.options["packet"]), min(1 << 20, 1 << int(math.log2(max(size / messages, 1))))))
+    """Simulates a size with the network's packets or, if the messages into which the size is divided have many, with
+    larger ones: a power of two up to 1 MiB."""
+    packet = int(max(parse_bytes(network.options["packet"]),
+                     min(1 << 20, 1 << int(math.log2(max(size / messages, 1))))))
     simulator = _simulator(str(network.torus), network.options["cuts"], name, collective)
     return simulator.time(size, network.replace(packet=packet))
 
@@ -107,12 +109,13 @@ def fitted_parameters(profile: str) -> set[str]:
 
 
 def fit(rows: Iterable[Row], profile: str) -> dict[str, Any]:
-    """Fits a profile to the rows of Recursive Doubling in three stages: the rate of reductions to long vectors on small tori,
-    where hardly any two messages share a link; software costs to short ones; the bandwidth of links to long ones on large tori.
-    Parameters that the profile does not call fitted remain.
+    """Fits a profile to the rows of Recursive Doubling in three stages: the rate of reductions to long vectors on small
+    tori, where hardly any two messages share a link; software costs to short ones; the bandwidth of links to long ones
+    on large tori. Parameters that the profile does not call fitted remain.
     """
     known = fitted_parameters(profile)
-    rates, software, links = ({key: value for key, value in some.items() if key in known} for some in (RATES, SOFTWARE, LINKS))
+    rates, software, links = ({key: value for key, value in some.items() if key in known}
+                              for some in (RATES, SOFTWARE, LINKS))
     fitted = [row for row in rows if is_fitted(row) and schedule_of(row)]
     small = [row for row in fitted if math.prod(Torus(row.shape).dims) <= SMALL_RANKS_MAX]
     values = search([row for row in small if row.size >= VERY_LONG], profile, rates, **links, **software)

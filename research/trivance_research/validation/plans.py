@@ -1,4 +1,5 @@
-"""Predictions for planned schedules on the network of a profile, compared with the algorithms of the study's library."""
+"""Predictions for planned schedules on the network of a profile, compared with the algorithms of the study's
+library."""
 from __future__ import annotations
 
 from typing import Iterable
@@ -12,7 +13,8 @@ SIZES = (512, 16 << 10, 128 << 10, 1 << 20, 8 << 20, 64 << 20)
 def library_names(dims: int) -> list[str]:
     """Swing and Recursive Doubling, L and B, on one port, one port per dimension and all ports, and rings."""
     ports = sorted({1, dims, 2 * dims})
-    return [f"{name}:{count}" for name in ("swing-l", "swing-b", "recdoub-l", "recdoub-b") for count in ports] + ["bucket"]
+    return [f"{name}:{count}" for name in ("swing-l", "swing-b", "recdoub-l", "recdoub-b")
+            for count in ports] + ["bucket"]
 
 
 def table(shapes: Iterable[str], profile: str, sizes: Iterable[int] = SIZES) -> Iterable[str]:
@@ -26,5 +28,6 @@ def table(shapes: Iterable[str], profile: str, sizes: Iterable[int] = SIZES) -> 
             rows = supported(compare_points([Point(network, name, size, as_planned=True) for name in names]))
             best, planned = rows[0], rows[-1]
             trivance = [f"{row.time_ns / 1e3:.4g} us" for row in rows[1:-1]]
-            yield (f"| {shape} | {format_bytes(size)} | {best.time_ns / 1e3:.4g} us, `{best.name}` | {' | '.join(trivance)} "
-                   f"| {planned.time_ns / 1e3:.4g} us, `{planned.name}` | {best.time_ns / planned.time_ns:.2f} |")
+            yield (f"| {shape} | {format_bytes(size)} | {best.time_ns / 1e3:.4g} us, `{best.name}` | "
+                   f"{' | '.join(trivance)} | {planned.time_ns / 1e3:.4g} us, `{planned.name}` | "
+                   f"{best.time_ns / planned.time_ns:.2f} |")

@@ -12,7 +12,8 @@ from trivance import format_bytes
 
 from .rows import Row, is_fitted, schedule_of
 
-REGIMES = {"small, up to 2 KiB": (0, 2048), "middle, 16 KiB to 1 MiB": (2049, 1 << 20), "large, from 8 MiB": ((1 << 20) + 1, 1 << 62)}
+REGIMES = {"small, up to 2 KiB": (0, 2048), "middle, 16 KiB to 1 MiB": (2049, 1 << 20),
+           "large, from 8 MiB": ((1 << 20) + 1, 1 << 62)}
 APART = 1.2  # ratio of two measured medians from which their order counts
 
 
@@ -40,7 +41,8 @@ def _percent(errors: list[float]) -> str:
 
 
 def pairs(results: Iterable[Result]) -> Iterator[bool]:
-    """For each two algorithms of a collective, shape and size whose medians are apart, whether the model orders them correctly."""
+    """For each two algorithms of a collective, shape and size whose medians are apart, whether the model orders them
+    correctly."""
     def key(one: Result) -> tuple[str, str, str, int]:
         return one.row.collective, one.row.library, one.row.shape, one.row.size
     for _, group in itertools.groupby(sorted(results, key=key), key):
@@ -108,21 +110,23 @@ def summary(results: list[Result]) -> Iterator[str]:
         right = list(pairs(one for one in results if one.row.library == library and chosen(one)))
         if right:
             yield ""
-            yield (f"{library}, {title}: of {len(right)} pairs of algorithms whose medians differ by more than 20 %, the model orders "
-                   f"{100 * sum(right) / len(right):.1f} % correctly.")
+            yield (f"{library}, {title}: of {len(right)} pairs of algorithms whose medians differ by more than 20 %, "
+                   f"the model orders {100 * sum(right) / len(right):.1f} % correctly.")
 
 
 def curves(results: list[Result]) -> Iterator[str]:
     """The lines of a table in Markdown: predicted / measured of every curve, by size."""
     sizes = sorted({one.row.size for one in results})
-    yield "| library | collective | shape | algorithm | ports | schedule | " + " | ".join(map(format_bytes, sizes)) + " |"
+    yield "| library | collective | shape | algorithm | ports | schedule | " + " | ".join(map(format_bytes,
+                                                                                              sizes)) + " |"
     yield "|---|---|---|---|---|---|" + "---|" * len(sizes)
     for curve in dict.fromkeys(one.row.curve for one in results):
         of_size = {one.row.size: one for one in results if one.row.curve == curve}
         collective, shape, library, algorithm, ports = curve
         cells = (f"{of_size[size].error + 1:.2f}" if size in of_size else "" for size in sizes)
-        yield f"| {library} | {collective} | {shape} | {algorithm} | {ports or ''} | {schedule_of(next(iter(of_size.values())).row)} | " \
-              + " | ".join(cells) + " |"
+        schedule = schedule_of(next(iter(of_size.values())).row)
+        yield (f"| {library} | {collective} | {shape} | {algorithm} | {ports or ''} | {schedule} | " +
+               " | ".join(cells) + " |")
 
 
 def write_csv(results: list[Result], stream: TextIO) -> None:
@@ -136,13 +140,15 @@ def write_csv(results: list[Result], stream: TextIO) -> None:
 
 
 def draw(results: list[Result], folder: str) -> int:
-    """A plot for every library, collective and shape: measured medians as markers, predictions as lines. Returns their number."""
+    """A plot for every library, collective and shape: measured medians as markers, predictions as lines. Returns their
+    number."""
     from trivance.plots.svg import MARKERS, axes_of, set_sizes
     groups = list(dict.fromkeys(one.row.curve[:3] for one in results))
     for collective, shape, library in groups:
         some = [one for one in results if one.row.curve[:3] == (collective, shape, library)]
         with open(os.path.join(folder, f"{library}-{collective}-{shape}.svg"), "w", encoding="utf-8") as stream, \
-                axes_of(f"{collective}, {shape}, {library}: measured (markers) and predicted (lines)", stream, 3) as axes:
+                axes_of(f"{collective}, {shape}, {library}: measured (markers) and predicted (lines)", stream,
+                        3) as axes:
             set_sizes(axes, sorted({one.row.size for one in some}))
             axes.set_xlabel("size")
             axes.set_yscale("log")
@@ -151,7 +157,8 @@ def draw(results: list[Result], folder: str) -> int:
                 own = sorted((one for one in some if one.row.curve == curve), key=lambda one: one.row.size)
                 sizes = [one.row.size for one in own]
                 line, = axes.plot(sizes, [1e6 * one.time for one in own], linewidth=1.4, color=f"C{i % 10}",
-                                  linestyle="-" if i < 10 else "--", label=f"{curve[3]}, {curve[4]} ports" if curve[4] else curve[3])
+                                  linestyle="-" if i < 10 else "--",
+                                  label=f"{curve[3]}, {curve[4]} ports" if curve[4] else curve[3])
                 axes.plot(sizes, [1e6 * one.row.median for one in own], linestyle="", marker=MARKERS[i % len(MARKERS)],
                           markersize=4, color=line.get_color())
     return len(groups)

@@ -11,7 +11,8 @@ from typing import Dict, Iterator, List, Optional, Tuple, Union
 
 from trivance import ArgumentError, Torus
 
-COLUMNS = ("collective", "torus", "library", "algorithm", "ports", "segment_bytes", "bytes", "median_us", "p10_us", "p90_us")
+COLUMNS = ("collective", "torus", "library", "algorithm", "ports", "segment_bytes", "bytes", "median_us", "p10_us",
+           "p90_us")
 DATA = pathlib.Path(__file__).parent / "fugaku.csv"
 
 
@@ -76,7 +77,8 @@ def is_fitted(row: Row) -> bool:
 
 
 def schedule_of(row: Row) -> Optional[str]:
-    """The name of the schedule that a row measures; None if the project has none: segments, or more ports than the torus has."""
+    """The name of the schedule that a row measures; None if the project has none: segments, or more ports than the
+    torus has."""
     name, dims = _SCHEDULES.get((row.collective, row.library, row.algorithm)), Torus(row.shape).dims
     links = sum(min(size - 1, 2) for size in dims)  # of a node: two nodes in a dimension have one
     return None if name is None or row.ports > 2 * len(dims) or trees_of(row) > links else name.format(row.ports)
@@ -88,18 +90,21 @@ def trees_of(row: Row) -> int:
 
 
 def collectives_of(row: Row) -> Tuple[str, ...]:
-    """The collectives that a row's algorithm executes in succession: an AllReduce by rooted trees is a reduce and a broadcast."""
+    """The collectives that a row's algorithm executes in succession: an AllReduce by rooted trees is a reduce and a
+    broadcast."""
     return ("reduce", "broadcast") if trees_of(row) and row.collective == "allreduce" else (collective_of(row),)
 
 
 def cuts_of(row: Row) -> List[str]:
-    """The links that trees do not use: the second one of two nodes, and those of the root beyond the number of trees."""
+    """The links that trees do not use: the second one of two nodes, and those of the root beyond the number of
+    trees."""
     if not trees_of(row):
         return []
     torus = Torus(row.shape)
     pairs = [d for d, size in enumerate(torus.dims) if size == 2]
     own = [f"0:{sign}{d}" for sign in "+-" for d in range(len(torus.dims)) if sign == "+" or d not in pairs]
-    return own[trees_of(row):] + [f"{rank}:-{d}" for d in pairs for rank in range(torus.size) if torus.coordinates(rank)[d] == 0]
+    return own[trees_of(row):] + [f"{rank}:-{d}" for d in pairs for rank in range(torus.size)
+                                  if torus.coordinates(rank)[d] == 0]
 
 
 def collective_of(row: Row) -> str:
@@ -108,8 +113,8 @@ def collective_of(row: Row) -> str:
 
 def _parse(line: Dict[str, str]) -> Row:
     low, median, high = (float(line[key]) / 1e6 for key in ("p10_us", "median_us", "p90_us"))
-    row = Row(line["collective"], str(Torus(line["torus"])), line["library"], line["algorithm"], int(line["ports"] or 0),
-              int(line["bytes"]), median, low, high)
+    row = Row(line["collective"], str(Torus(line["torus"])), line["library"], line["algorithm"],
+              int(line["ports"] or 0), int(line["bytes"]), median, low, high)
     if not 0 < low <= median <= high < math.inf or row.ports < 0 or row.size <= 0:
         raise ValueError("the times must be positive and in ascending order (p10, median, p90), and the bytes positive")
     return row

@@ -49,5 +49,6 @@ class Trivance(CMakePackage):
             # The compiler wrapper has this name in each MPI; CMake does not search for those that are off.
             for mpi in ("openmpi", "mpich", "abi"):
                 chosen = self.spec.satisfies(f"^[virtuals=mpi] {mpi}")
-                args.append(self.define(f"TRIVANCE_WRAPPER_{mpi}", self.spec["mpi"].prefix.bin.mpicc if chosen else False))
+                args.append(self.define(f"TRIVANCE_WRAPPER_{mpi}",
+                                        self.spec["mpi"].prefix.bin.mpicc if chosen else False))
         return args
