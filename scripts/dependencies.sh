@@ -13,8 +13,8 @@ netpipe="netpipe-openmpi netpipe-mpich2"
 python="python3-pandas python3-networkx python3-nbclient python3-ipykernel python3-tqdm python3-setuptools
         python3-wheel python3-pip mypy"
 slurm="slurmctld slurmd slurm-client munge"
-check_all="$clang $netpipe $python $slurm libfabric-bin valgrind clang-format-14 clang-tidy-14 mandoc spin debhelper protobuf-compiler
-           locales"
+check_all="$clang $netpipe $python $slurm libfabric-bin valgrind clang-format-14 clang-tidy-14 pycodestyle mandoc spin debhelper
+           protobuf-compiler locales"
 docs="mkdocs mkdocs-material doxygen"
 testbed="iproute2"
 # For the explorer, which is built if all of these are installed: clang for WebAssembly, and the tools that test its
