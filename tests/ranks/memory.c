@@ -66,7 +66,7 @@ static void end_job(const char *what)
 static void check_all_failed(MPI_Comm comm, int code, const char *what)
 {
     int one = 1, sum;
-    if (code != MPI_SUCCESS && call_allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm) != MPI_SUCCESS &&
+    if (code != MPI_SUCCESS && CALL(Allreduce)(&one, &sum, 1, MPI_INT, MPI_SUM, comm) != MPI_SUCCESS &&
         strstr(call_reason(), "can no longer be used"))
         end_job(what);
 }
@@ -76,7 +76,7 @@ static void reduce(MPI_Comm comm, int count)
     bool same = true;
     for (int i = 0; i < count; i++)
         in[i] = rank + i, out[i] = -1;
-    int code = call_allreduce(in, out, count, MPI_INT, MPI_SUM, comm);
+    int code = CALL(Allreduce)(in, out, count, MPI_INT, MPI_SUM, comm);
     for (int i = 0; i < count; i++)
         same = same && out[i] == ranks * (ranks - 1) / 2 + ranks * i;
     count_result(same && code == MPI_SUCCESS, code, "AllReduce");
@@ -88,7 +88,7 @@ static void gather(MPI_Comm comm, int count)
     bool same = true;
     for (int i = 0; i < count; i++)
         in[i] = rank + i;
-    int code = call_allgather(in, out, count, MPI_INT, comm);
+    int code = CALL(Allgather)(in, count, MPI_INT, out, count, MPI_INT, comm);
     for (int i = 0; i < ranks * count; i++)
         same = same && out[i] == i / count + i % count;
     count_result(same && code == MPI_SUCCESS, code, "AllGather");
@@ -103,12 +103,12 @@ static void reduce_later(MPI_Comm comm, int count)
     for (int i = 0; i < 2 * count; i++)
         in[i] = rank + i, out[i] = -1;
     for (int i = 0; i < 2; i++) {
-        code[i] = call_iallreduce(in + i * count, out + i * count, count, MPI_INT, MPI_SUM, comm, &request[i]);
+        code[i] = CALL(Iallreduce)(in + i * count, out + i * count, count, MPI_INT, MPI_SUM, comm, &request[i]);
         if (code[i] != MPI_SUCCESS)
             end_job("a non-blocking AllReduce");
     }
     for (int i = 0; i < 2; i++) {
-        code[i] = call_wait(&request[i]);
+        code[i] = request_wait(&request[i]);
         if (code[i] != MPI_SUCCESS)
             end_job("a non-blocking AllReduce");
     }

@@ -62,13 +62,13 @@ static void reduce(MPI_Comm comm, int count)
     PMPI_Comm_rank(comm, &own);
     fill(count);
     PMPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm);
-    int code = call_allreduce(in, out, count, MPI_INT, MPI_SUM, comm);
+    int code = CALL(Allreduce)(in, out, count, MPI_INT, MPI_SUM, comm);
     for (int i = 0; i < count; i++)
         is_correct = is_correct && out[i] == sum + size * i;
     count_result(comm, code, is_correct, true, "AllReduce");
     int block = count / size;
     fill(block * size);
-    code = call_reduce_scatter(in, out, block, MPI_INT, MPI_SUM, comm);
+    code = CALL(Reduce_scatter_block)(in, out, block, MPI_INT, MPI_SUM, comm);
     is_correct = true;
     for (int i = 0; i < block; i++)
         is_correct = is_correct && out[i] == sum + size * (own * block + i);
@@ -79,7 +79,7 @@ static void gather(int count)
 {
     bool is_correct = true;
     fill(count);
-    int code = call_allgather(in, out, count, MPI_INT, MPI_COMM_WORLD);
+    int code = CALL(Allgather)(in, count, MPI_INT, out, count, MPI_INT, MPI_COMM_WORLD);
     for (int i = 0; i < ranks * count; i++)
         is_correct = is_correct && out[i] == i / count + i % count;
     count_result(MPI_COMM_WORLD, code, is_correct, true, "AllGather");
@@ -141,7 +141,7 @@ static void counts(int other, bool later)
     if (later)
         reduce(comm, 1000);
     fill(1010);
-    int code = call_allreduce(in, out, rank == 2 ? other : 1000, MPI_INT, MPI_SUM, comm);
+    int code = CALL(Allreduce)(in, out, rank == 2 ? other : 1000, MPI_INT, MPI_SUM, comm);
     count_result(comm, code, true, true, "AllReduce of counts that differ");
 }
 
@@ -191,11 +191,11 @@ static void length(void)
             MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &comm);
             fill(COUNT_MAX);
             if (gathers) {
-                end_job(call_allgather(in, out, count[i][0], MPI_INT, comm), "AllGather");
-                end_job(call_allgather(in, out, own, MPI_INT, comm), "AllGather");
+                end_job(CALL(Allgather)(in, count[i][0], MPI_INT, out, count[i][0], MPI_INT, comm), "AllGather");
+                end_job(CALL(Allgather)(in, own, MPI_INT, out, own, MPI_INT, comm), "AllGather");
             } else {
-                end_job(call_allreduce(in, out, count[i][0], MPI_INT, MPI_SUM, comm), "AllReduce");
-                end_job(call_allreduce(in, out, own, MPI_INT, MPI_SUM, comm), "AllReduce");
+                end_job(CALL(Allreduce)(in, out, count[i][0], MPI_INT, MPI_SUM, comm), "AllReduce");
+                end_job(CALL(Allreduce)(in, out, own, MPI_INT, MPI_SUM, comm), "AllReduce");
             }
             correct++;
             PMPI_Barrier(comm);
