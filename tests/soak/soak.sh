@@ -42,6 +42,7 @@ else
           check 15 4 3 400 TRIVANCE_TORUS=4,2
           check 10 3 1 2000 TRIVANCE_TORUS=3,2
           check 5 4 1 1000 $nodes/preload/round-robin.json
+          check 5 6 1 1000 $nodes/preload/blocked.json
           check 5 4 1 1000 $rules
           check 10 5 1 1000 TRIVANCE_TORUS=5,3,2
           soak 10 2 1 5000 TRIVANCE_TORUS=2

@@ -1,7 +1,6 @@
 /*
- * User-defined operations, and a property that MPI programs rely on with floating point: identical bits on all ranks.
+ * User-defined operations.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -158,41 +157,6 @@ static void with_gaps(MPI_Comm comm)
     MPI_Type_free(&type);
 }
 
-/* ---- Identical bits on all ranks --------------------------------------------------------------------------------- */
-
-static void identical(MPI_Comm comm, const char *torus, const char *algorithm, int count)
-{
-    double *mine = malloc(sizeof *mine * (size_t)count), *got = malloc(sizeof *got * (size_t)count);
-    expect_class(TRV_Comm_set(comm, torus, algorithm), MPI_SUCCESS, NULL, "TRV_Comm_set");
-    for (int i = 0; i < count; i++) /* magnitudes that differ so that every other order gives other bits */
-        mine[i] = ldexp((double)(int64_t)test_random((uint64_t)(test_rank * count + i)),
-                        (int)(test_random((uint64_t)i) % 40));
-    expect_class(TRV_Allreduce(mine, got, count, MPI_DOUBLE, MPI_SUM, comm), MPI_SUCCESS, NULL, algorithm);
-    expect_identical(got, sizeof *got * (size_t)count, comm, algorithm);
-    free(mine);
-    free(got);
-}
-
-static void all_identical(MPI_Comm comm)
-{
-    static const int count[] = {1, 10, 1000, 40000};
-    for (int c = 0; c < 4; c++) {
-        identical(comm, NULL, "auto", count[c]);
-        identical(comm, NULL, "trivance", count[c]);
-        identical(comm, test_ranks == 9 ? "3x3" : NULL, "planned", count[c]);
-    }
-    trv_torus_t torus;
-    trv_torus_init(&torus, 1, &test_ranks);
-    for (int a = 0; a < trv_algorithms_count(); a++) {
-        const trv_algorithm_t *algorithm = trv_algorithm_at(a);
-        if (trv_algorithm_consistent(algorithm) && trv_algorithm_exactness(algorithm) == TRV_EXACT &&
-            trv_algorithm_supports(algorithm, &torus, TRV_ALLREDUCE) == TRV_OK)
-            identical(comm, NULL, trv_algorithm_name(algorithm), 1000);
-    }
-    identical(comm, NULL, test_ranks % 3 ? "hybrid:1:grouped" : "hybrid:3:grouped", 1000);
-    TRV_Comm_set(comm, NULL, NULL);
-}
-
 void topic_operations(void)
 {
     MPI_Comm comm;
@@ -204,6 +168,5 @@ void topic_operations(void)
     in_order(comm, 100, "trivance-l-gathered");
     in_order(comm, 40000, "mpi");
     with_gaps(comm);
-    all_identical(comm);
     MPI_Comm_free(&comm);
 }
