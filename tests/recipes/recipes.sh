@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Follows recipes of CONTRIBUTING.md in a copy of the sources: adds a parameter of networks (toy-time), an option of
-# export (--toys), an export format (toy) and a Python function (toy_name). What was added must appear everywhere.
+# export (--toys), an export format (toy) and a Python function (toy_name), and looks for them everywhere.
 # Usage: recipes.sh SOURCES
 set -eu -o pipefail
 sources=$1
