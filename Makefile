@@ -107,8 +107,9 @@ uninstall:
 	@sed -n ':up; s|/[^/]*$$||; /\/trivance/ { p; b up }' $(BUILD)/install_manifest.txt | sort -ru | \
 	    xargs -r -d '\n' rmdir --ignore-fail-on-non-empty
 
-# An archive of the sources of the last commit without the research (.gitattributes), the same bytes with the same versions of git and gzip: the times in it
-# are that of the commit, gzip stores neither a name nor a time, and settings of the user are overridden.
+# An archive of the sources of the last commit, without the research (.gitattributes). The same versions of git and gzip
+# make the same bytes: the times in it are that of the commit, gzip stores neither a name nor a time, and settings of the
+# user are overridden.
 dist:
 	@version=$$(sed -n 's/^project(trivance VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt) && \
 	    git -c tar.umask=0022 -c core.autocrlf=false archive --format=tar --prefix=trivance-$$version/ HEAD \

@@ -75,7 +75,7 @@ def sizes(root, commit):
         names = run(*git, "ls-tree", "-r", "--name-only", commit).decode().splitlines()
     elif os.path.exists(os.path.join(root, ".git")):
         names = run(*git, "ls-files").decode().splitlines()
-    else: # an archive
+    else:  # an archive
         names = [os.path.relpath(os.path.join(folder, file), root)
                  for top in PRODUCT + ("research/", "tests/") for folder, _, files in os.walk(os.path.join(root, top))
                  for file in files if "__pycache__" not in folder]

@@ -3,4 +3,5 @@
 # Usage: format_python.sh pycodestyle
 set -eu
 cd "$(dirname "$0")/.."
-exec "$1" --max-line-length=120 --exclude='.*,build*,obj-*,node_modules' .
+exec "$1" --max-line-length=120 --exclude='build*,node_modules' bench docs examples explorer packaging python research \
+    scripts setup.py src testbed tests

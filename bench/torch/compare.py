@@ -4,8 +4,8 @@ million parameters. Started directly, the program starts its ranks; started by a
 
     PYTHONPATH=build/python bench/torch/compare.py --ranks 2,3,4
     torchrun --nproc_per_node 4 bench/torch/compare.py
-    trivance testbed up 9 && trivance testbed run --mpi=none -- /usr/bin/python3 bench/torch/compare.py --rounds 3
-    --largest 1M
+    trivance testbed up 9
+    trivance testbed run --mpi=none -- /usr/bin/python3 bench/torch/compare.py --rounds 3 --largest 1M
 
 Both run alternately in the same processes, many times. Each number is the median over the rounds; the ratio is the time
 of gloo divided by that of Trivance (more than 1: Trivance is faster)."""

@@ -11,11 +11,10 @@
  *
  * Return values: 0 or a negative TRV_ERR_*, with the reason as a sentence in trv_last_error() of the calling thread.
  * If a call that starts an operation returns TRV_ERR_ARGUMENT, TRV_ERR_UNSUPPORTED, TRV_ERR_STATE or TRV_ERR_MEMORY,
- * nothing was sent, and the next call may succeed. TRV_ERR_TRANSPORT: the net is *broken*. A net
- * breaks on all its ranks together, and permanently: when a rank dies, aborts, receives another message than it
- * expects, or waits longer than the timeout. Then every call, including those that wait, returns the same sentence on
- * every rank, the caller owns its buffers again, and only trv_net_finalize is allowed (after which a new net may be
- * created).
+ * nothing was sent, and the next call may succeed. TRV_ERR_TRANSPORT: the net is *broken*. A net breaks on all its
+ * ranks together, and permanently: when a rank dies, aborts, receives another message than it expects, or waits longer
+ * than the timeout. Then every call, including those that wait, returns the same sentence on every rank, the caller
+ * owns its buffers again, and only trv_net_finalize is allowed (after which a new net may be created).
  *
  * Order: all ranks of a communicator call its collectives (blocking and non-blocking ones, creation of plans, splits)
  * in the same order, as MPI requires. Non-blocking collectives of different communicators may be started in any order.
@@ -121,7 +120,8 @@ TRV_API int trv_net_world_rank(const trv_net_comm_t *comm, int rank);
 /* Collective over `comm`: the ranks with the same color form a communicator, ordered by key, then by rank. On a rank
  * with a negative color *created is NULL. */
 TRV_API int trv_net_split(trv_net_comm_t *comm, int color, int key, trv_net_comm_t **created);
-/* Not collective. Free the communicator's plans first; no operation may be pending. The world is not freed. */
+/* Not collective. Free the communicator's plans first; no operation may be pending, also if the net is broken
+ * (trv_net_finalize frees the communicators of pending requests). The world is not freed. */
 TRV_API void trv_net_comm_free(trv_net_comm_t **comm);
 /* Sets the torus that the communicator's ranks form, numbered row-major with the last dimension fastest, and the
  * algorithm of later collectives. Collective. All ranks pass the same values, which is not checked; the algorithm of

@@ -55,7 +55,7 @@ typedef struct trv_planner_choice {
 } trv_planner_choice_t;
 
 /* Finds the fastest schedule for a size. `root` is as in trv_schedule_create_on (trivance/network.h). `network` is
- * initialised with TRV_SIMULATE_DEFAULTS or any other set of options, of which finite buffers, balanced ties, jitter
+ * initialized with TRV_SIMULATE_DEFAULTS or any other set of options, of which finite buffers, balanced ties, jitter
  * and slow ranks are ignored. Slow and cut links are copied. `constraints` may be NULL.
  *
  * With one queue per link (TRV_FIFO) a call takes milliseconds. With two channels (TRV_DATELINE) the best few

@@ -19,7 +19,7 @@
  *     trivance/execute.h     real data over a transport
  *
  * Each header states whether it is stable (from 1.0 on only a major version breaks it) or experimental (a minor version
- * may, too). Structs that callers hand over and that may grow begin with their size, which the header's initialiser
+ * may, too). Structs that callers hand over and that may grow begin with their size, which the header's initializer
  * sets; plain records (a message, a link, a time) and the results of experimental headers do not.
  */
 #ifndef TRIVANCE_TRIVANCE_H

@@ -54,14 +54,14 @@ int trv_fail(int code, const char *format, ...)
     return code;
 }
 
-int trv_check_size(size_t given, size_t known, const char *initialiser)
+int trv_check_size(size_t given, size_t known, const char *initializer)
 {
     if (given == known)
         return TRV_OK;
     return trv_fail(TRV_ERR_ARGUMENT,
-                    "a struct of %zu bytes was passed where this library expects %zu; initialise it with {%s} and "
+                    "a struct of %zu bytes was passed where this library expects %zu; initialize it with {%s} and "
                     "compile with the headers of version %s",
-                    given, known, initialiser, TRV_VERSION);
+                    given, known, initializer, TRV_VERSION);
 }
 
 int trv_fail_memory(void) { return trv_fail(TRV_ERR_MEMORY, "out of memory"); }

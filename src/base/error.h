@@ -17,9 +17,9 @@ TRV_API int trv_fail(int code, const char *format, ...) __attribute__((format(pr
  * and contents of files must neither break lines nor send control sequences to a terminal. trv_fail calls it. */
 void trv_make_printable(char *text);
 
-/* Checks that the size of a struct filled by the caller is that of this library; `initialiser` is the macro that sets
+/* Checks that the size of a struct filled by the caller is that of this library; `initializer` is the macro that sets
  * it. Returns TRV_OK or TRV_ERR_ARGUMENT. */
-TRV_API int trv_check_size(size_t given, size_t known, const char *initialiser);
+TRV_API int trv_check_size(size_t given, size_t known, const char *initializer);
 
 /* Callback for warnings: receives a sentence about unusual input that is ignored. */
 typedef void trv_warn_t(void *context, const char *sentence);

@@ -1,7 +1,7 @@
 /*
- * Caches: the objects that a communicator has created for its calls so far, most recently used first. Only the order of
- * calls determines the contents of a cache, so that all ranks keep the same objects. The owner of a cache must
- * serialize its calls.
+ * Caches of objects, most recently used first: those that a communicator has created for its calls, and the plans that
+ * rank 0 has found for sets of nodes. Only the order of calls determines the contents of a cache, so that all ranks of
+ * a communicator keep the same objects. The owner of a cache must serialize its calls.
  *
  * Communicators with the same ranks can share objects. Up to TRV_CACHE_GROUP caches form a group, in which each has an
  * index. Within a group, sharing allocates no memory, because every object has a list entry for each index.

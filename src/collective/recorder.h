@@ -47,8 +47,8 @@ void trv_record_end(trv_recorder_t *recorder, unsigned long number, int code);
 void trv_record_set_algorithm(trv_recorder_t *recorder, unsigned long number, const char *algorithm);
 
 /* The first function prints the latest calls of a communicator in their order. The second one prints all recorded calls
- * of all communicators if SIGUSR1 was received; a `log` that it calls must not destroy recorders, because
- * trv_recorder_destroy waits until a recorder is printed. */
+ * of all communicators if SIGUSR1 was received; the log that it calls must not
+ * destroy a recorder that is being printed, because trv_recorder_destroy waits for the end of the printing. */
 void trv_recorder_print(trv_recorder_t *recorder);
 void trv_recorder_print_if_requested(void);
 

@@ -53,7 +53,8 @@ static trv_prepared_t *entry_create_at_root(void *context, trv_prepared_t *prepa
     const trv_net_call_t call = {.collective = prepared->collective,
                                  .root = root,
                                  .elements = origin->elements,
-                                 .unequal = origin->unequal};
+                                 .unequal = origin->unequal,
+                                 .is_barrier = origin->is_barrier};
     trv_net_entry_t *entry;
     if (trv_net_entry_create(&entry, origin->comm, &call, origin->bytes, origin->requested) < 0)
         return NULL;

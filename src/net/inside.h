@@ -145,8 +145,10 @@ void trv_net_read_record(trv_net_t *net, bool by_pmix, trv_bootstrap_options_t *
 /* Rank 0 finds the torus from the greetings of all ranks, and sets net->torus if it finds one. Waits for all ranks. */
 int trv_net_discover(trv_net_t *net);
 
-/* comm.c */
+/* plan.c */
 void trv_net_free_members(trv_net_t *net); /* frees communicators, plans and pending requests */
+
+/* comm.c */
 int trv_comm_create(trv_net_comm_t **comm, trv_net_t *net, int rank, int size);
 void trv_comm_destroy(trv_net_comm_t *comm);
 

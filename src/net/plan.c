@@ -208,8 +208,10 @@ int trv_net_plan_free(trv_net_plan_t **plan)
 int trv_net_plan_query(const trv_net_plan_t *plan, trv_net_plan_info_t *info)
 {
     int rc = plan_check(plan);
+    if (rc == TRV_OK && !info)
+        rc = trv_fail(TRV_ERR_ARGUMENT, "info is NULL; pass the address of a trv_net_plan_info_t");
     if (rc == TRV_OK)
-        rc = trv_check_size(info ? info->size : 0, sizeof *info, "TRV_NET_PLAN_INFO");
+        rc = trv_check_size(info->size, sizeof *info, "TRV_NET_PLAN_INFO");
     if (rc < 0)
         return rc;
     const trv_net_entry_t *entry = plan->entry;

@@ -97,7 +97,8 @@ static int find_rules(MPI_Comm comm, int rank)
 }
 
 /* Fills *world from the text of the topology file, which all ranks have. TRV_OK, also if the file cannot be used: then
- * world->code is the error, the same on all ranks; or TRV_ERR_MEMORY, on this rank only. */
+ * world->code is the error, which may be that of this rank only (its host is not in the file) and which an exchange
+ * makes common; or TRV_ERR_MEMORY. */
 static int read_topology(const file_text_t *file_text, trv_mpi_world_t *world)
 {
     const char *path = trv_mpi_settings()->topology_file;

@@ -383,8 +383,10 @@ int TRV_Plan_free(TRV_Plan *plan)
 int TRV_Plan_query(TRV_Plan plan, TRV_Plan_info *info)
 {
     int code = plan_check(plan);
+    if (code == MPI_SUCCESS && !info)
+        code = trv_mpi_class(trv_fail(TRV_ERR_ARGUMENT, "info is NULL; pass the address of a TRV_Plan_info"));
     if (code == MPI_SUCCESS)
-        code = trv_mpi_class(trv_check_size(info ? info->size : 0, sizeof *info, "TRV_PLAN_INFO"));
+        code = trv_mpi_class(trv_check_size(info->size, sizeof *info, "TRV_PLAN_INFO"));
     if (code != MPI_SUCCESS)
         return code;
     const trv_mpi_operation_t *operation = &plan->operation;

@@ -16,7 +16,7 @@
 #include "mpi/settings/job_settings.h"
 
 typedef struct trv_mpi_buffers {
-    const void *input; /* for trv_mpi_operation_start */
+    const void *input; /* of the plan */
     void *output;
     trv_mpi_alias_t alias;
     void *input_copy,

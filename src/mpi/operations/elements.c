@@ -56,9 +56,10 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* permits one collective at a time on trv_mpi_own_comm */
 
 /* Kernels besides those of trv_type_t: none, or the one that the class and the size of a type determine. */
-enum { NO_KERNEL = -1, SIGNED = -2, UNSIGNED = -3 };
+enum { NO_KERNEL = -1, BY_SIZE = -2, UNSIGNED_BY_SIZE = -3 };
 
-/* The size of a Fortran type depends on how the MPI library was built. */
+/* The kernel of a type of this class and size. The size of integers, and of Fortran's types, depends on the machine and
+ * on how the MPI library was built. */
 static int kernel_by_size(int class, size_t size, bool is_signed)
 {
     static const trv_type_t with_sign[] = {TRV_INT8, TRV_INT16, TRV_INT32, TRV_INT64};
@@ -75,16 +76,16 @@ static int kernel_by_size(int class, size_t size, bool is_signed)
     return (int)(is_signed ? with_sign[at] : without[at]);
 }
 
-/* Adds types, of which some may be missing in this MPI library. `kernel`: a trv_type_t, NO_KERNEL, SIGNED or
- * UNSIGNED. */
+/* Adds types, of which some may be missing in this MPI library. `kernel`: a trv_type_t, NO_KERNEL, BY_SIZE
+ * (signed, if integers) or UNSIGNED_BY_SIZE. */
 static void add_types(int class, int kernel, int types, const MPI_Datatype *type)
 {
     for (int i = 0; i < types; i++) {
         int size = 0, found = kernel;
         if (type[i] == MPI_DATATYPE_NULL || known_types == TYPES_MAX || PMPI_Type_size(type[i], &size) != MPI_SUCCESS)
             continue;
-        if (kernel == SIGNED || kernel == UNSIGNED)
-            found = kernel_by_size(class, (size_t)size, kernel == SIGNED);
+        if (kernel == BY_SIZE || kernel == UNSIGNED_BY_SIZE)
+            found = kernel_by_size(class, (size_t)size, kernel == BY_SIZE);
         known[known_types++] = (known_type_t){.datatype = type[i],
                                               .class = class,
                                               .has_kernel = found >= 0,
@@ -92,35 +93,32 @@ static void add_types(int class, int kernel, int types, const MPI_Datatype *type
     }
 }
 
+#define ADD_TYPES(class, kernel, ...)                                                                                  \
+    add_types(class, kernel, (int)(sizeof((MPI_Datatype[]){__VA_ARGS__}) / sizeof(MPI_Datatype)),                      \
+              (MPI_Datatype[]){__VA_ARGS__})
+
 static void add_all_types(void)
 {
-    add_types(C_INTEGER, SIGNED, 9,
-              (MPI_Datatype[]){MPI_SIGNED_CHAR, MPI_SHORT, MPI_INT, MPI_LONG, MPI_LONG_LONG, MPI_INT8_T, MPI_INT16_T,
-                               MPI_INT32_T, MPI_INT64_T});
-    add_types(C_INTEGER, UNSIGNED, 9,
-              (MPI_Datatype[]){MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG,
-                               MPI_UNSIGNED_LONG_LONG, MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T});
-    add_types(MULTI_LANGUAGE, SIGNED, 3, (MPI_Datatype[]){MPI_AINT, MPI_OFFSET, MPI_COUNT});
-    add_types(FLOATING, SIGNED, 7,
-              (MPI_Datatype[]){MPI_FLOAT, MPI_DOUBLE, MPI_REAL, MPI_REAL4, MPI_REAL8, MPI_REAL16,
-                               MPI_DOUBLE_PRECISION});
-    add_types(FLOATING, TRV_LONG_DOUBLE, 1, (MPI_Datatype[]){MPI_LONG_DOUBLE});
-    add_types(COMPLEX, SIGNED, 9,
-              (MPI_Datatype[]){MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_CXX_FLOAT_COMPLEX, MPI_CXX_DOUBLE_COMPLEX,
-                               MPI_COMPLEX, MPI_COMPLEX8, MPI_COMPLEX16, MPI_COMPLEX32, MPI_DOUBLE_COMPLEX});
-    add_types(COMPLEX, TRV_COMPLEX_LONG_DOUBLE, 2,
-              (MPI_Datatype[]){MPI_C_LONG_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX});
-    add_types(LOGICAL, TRV_BOOL, 2, (MPI_Datatype[]){MPI_C_BOOL, MPI_CXX_BOOL});
-    add_types(BYTE, TRV_UINT8, 1, (MPI_Datatype[]){MPI_BYTE});
+    ADD_TYPES(C_INTEGER, BY_SIZE, MPI_SIGNED_CHAR, MPI_SHORT, MPI_INT, MPI_LONG, MPI_LONG_LONG, MPI_INT8_T, MPI_INT16_T,
+              MPI_INT32_T, MPI_INT64_T);
+    ADD_TYPES(C_INTEGER, UNSIGNED_BY_SIZE, MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG,
+              MPI_UNSIGNED_LONG_LONG, MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T);
+    ADD_TYPES(MULTI_LANGUAGE, BY_SIZE, MPI_AINT, MPI_OFFSET, MPI_COUNT);
+    ADD_TYPES(FLOATING, BY_SIZE, MPI_FLOAT, MPI_DOUBLE, MPI_REAL, MPI_REAL4, MPI_REAL8, MPI_REAL16,
+              MPI_DOUBLE_PRECISION);
+    ADD_TYPES(FLOATING, TRV_LONG_DOUBLE, MPI_LONG_DOUBLE);
+    ADD_TYPES(COMPLEX, BY_SIZE, MPI_C_FLOAT_COMPLEX, MPI_C_DOUBLE_COMPLEX, MPI_CXX_FLOAT_COMPLEX,
+              MPI_CXX_DOUBLE_COMPLEX, MPI_COMPLEX, MPI_COMPLEX8, MPI_COMPLEX16, MPI_COMPLEX32, MPI_DOUBLE_COMPLEX);
+    ADD_TYPES(COMPLEX, TRV_COMPLEX_LONG_DOUBLE, MPI_C_LONG_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX);
+    ADD_TYPES(LOGICAL, TRV_BOOL, MPI_C_BOOL, MPI_CXX_BOOL);
+    ADD_TYPES(BYTE, TRV_UINT8, MPI_BYTE);
 #ifdef MPIX_C_FLOAT16
-    add_types(FLOATING, TRV_FLOAT16, 1, (MPI_Datatype[]){MPIX_C_FLOAT16});
+    ADD_TYPES(FLOATING, TRV_FLOAT16, MPIX_C_FLOAT16);
 #endif
-    add_types(FORTRAN_INTEGER, SIGNED, 5,
-              (MPI_Datatype[]){MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8});
-    add_types(LOGICAL, NO_KERNEL, 1, (MPI_Datatype[]){MPI_LOGICAL});
-    add_types(PAIR, NO_KERNEL, 9,
-              (MPI_Datatype[]){MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT, MPI_2INT, MPI_SHORT_INT,
-                               MPI_LONG_DOUBLE_INT, MPI_2INTEGER, MPI_2REAL, MPI_2DOUBLE_PRECISION});
+    ADD_TYPES(FORTRAN_INTEGER, BY_SIZE, MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8);
+    ADD_TYPES(LOGICAL, NO_KERNEL, MPI_LOGICAL);
+    ADD_TYPES(PAIR, NO_KERNEL, MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT, MPI_2INT, MPI_SHORT_INT,
+              MPI_LONG_DOUBLE_INT, MPI_2INTEGER, MPI_2REAL, MPI_2DOUBLE_PRECISION);
 }
 
 /* The operations on types of every class, as in the MPI standard's table. */

@@ -20,6 +20,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "algorithms/family.h"
 #include "base/error.h"
 #include "base/size_class.h"
 #include "mpi/reports/log.h"
@@ -126,7 +127,8 @@ static int choose_on_torus(const trv_mpi_state_t *state, const trv_mpi_arguments
     if (!request)
         return trv_choose_planned(&chooser, &signature, bytes, NULL, choice);
     const int code = trv_choose_requested(&chooser, &signature, bytes, request->algorithm, request->source, choice);
-    return code == TRV_ERR_MEMORY ? code : TRV_OK; /* otherwise the planner's choice replaces it */
+    /* The planner's choice replaces a single algorithm that does not support the call. */
+    return code == TRV_ERR_MEMORY || trv_is_family(request->algorithm) ? code : TRV_OK;
 }
 
 static int choose_in_rank_order(const trv_mpi_state_t *state, const trv_mpi_arguments_t *arguments,
