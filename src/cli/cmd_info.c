@@ -161,13 +161,8 @@ static void add_row(cli_table_t *table, const char *kind, const char *name, cons
 
 static int print_rows(const fact_t fact[FACTS], cli_format_t format)
 {
-    static const cli_column_t column[] = {
-        {"kind", NULL, false, 0},    {"name", NULL, false, 0},    {"value", NULL, false, 0},
-        {"default", NULL, false, 0}, {"allowed", NULL, false, 0}, {"example", NULL, false, 0},
-        {"meaning", NULL, false, 0}, {"fault", NULL, false, 0},
-    };
     cli_table_t table;
-    cli_table_begin(&table, stdout, format, column, sizeof column / sizeof column[0], false);
+    cli_table_begin_keys(&table, stdout, format, "kind name value default allowed example meaning fault");
     for (int i = 0; i < FACTS; i++)
         add_row(&table, "build", fact[i].name, fact[i].value, NULL, fact[i].meaning, NULL);
     for (int i = 0; i < trv_settings_count(); i++) {

@@ -178,14 +178,12 @@ static void print_families(const options_t *options)
 
 static int list_collectives(cli_format_t format)
 {
-    static const cli_column_t column[] = {{"name", "collective", false, 0},
-                                          {"title", "title", false, 0},
-                                          {"before", "before", false, 0},
-                                          {"after", "after", false, 0},
-                                          {"reduces", "reduces", false, 0}};
+    static const cli_column_t column[] = {{"name", "collective", false, 0}, {"title", "title", false, 0},
+                                          {"before", "before", false, 0},   {"after", "after", false, 0},
+                                          {"reduces", "reduces", false, 0}, {0}};
     static const char *const holders[] = {[TRV_EVERY_RANK] = "every rank", [TRV_OWNER] = "owner", [TRV_ROOT] = "root"};
     cli_table_t table;
-    cli_table_begin(&table, stdout, format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());
+    cli_table_begin(&table, stdout, format, column);
     for (int i = 0; i < TRV_COLLECTIVES; i++) {
         const trv_collective_shape_t *shape = &trv_collective_shapes[i];
         cli_cell_text(&table, shape->name);
@@ -200,13 +198,11 @@ static int list_collectives(cli_format_t format)
 
 static int list_parameters(cli_format_t format)
 {
-    static const cli_column_t column[] = {{"name", "parameter", false, 0},
-                                          {"value", "value", false, 0},
-                                          {"default", "default", false, 0},
-                                          {"plans", "plans", false, 0},
-                                          {"sentence", "sentence", false, 0}};
+    static const cli_column_t column[] = {{"name", "parameter", false, 0},    {"value", "value", false, 0},
+                                          {"default", "default", false, 0},   {"plans", "plans", false, 0},
+                                          {"sentence", "sentence", false, 0}, {0}};
     cli_table_t table;
-    cli_table_begin(&table, stdout, format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());
+    cli_table_begin(&table, stdout, format, column);
     for (int i = 0; trv_parameter_at(i); i++) {
         const trv_parameter_t *parameter = trv_parameter_at(i);
         cli_cell_text(&table, parameter->name);
@@ -221,24 +217,24 @@ static int list_parameters(cli_format_t format)
 
 int cli_list(int argc, char **argv)
 {
-    static const cli_column_t column[] = {
-        {"name", "algorithm", false, 0},
-        {"parameters", NULL, false, 0},
-        {"family", NULL, false, 0},
-        {"title", NULL, false, 0},
-        {"variant", NULL, false, 0},
-        {"steps", "steps", false, 0},
-        {"bytes", "bytes sent per rank", false, 0},
-        {"exact", "result", false, 0},
-        {"consistent", "consistent", false, 0},
-        {"symmetry", "symmetry", false, 0},
-        {"sizes", NULL, false, 0},
-        {"source", NULL, false, 0},
-        {"use", NULL, false, 0},
-        {"baseline", NULL, false, 0}, /* stated for the first member of a family, like the colour of its curves */
-        {"colour", NULL, false, 0},
-        {"collectives", NULL, false, 0},
-    };
+    static const cli_column_t column[] =
+        {{"name", "algorithm", false, 0},
+         {"parameters", NULL, false, 0},
+         {"family", NULL, false, 0},
+         {"title", NULL, false, 0},
+         {"variant", NULL, false, 0},
+         {"steps", "steps", false, 0},
+         {"bytes", "bytes sent per rank", false, 0},
+         {"exact", "result", false, 0},
+         {"consistent", "consistent", false, 0},
+         {"symmetry", "symmetry", false, 0},
+         {"sizes", NULL, false, 0},
+         {"source", NULL, false, 0},
+         {"use", NULL, false, 0},
+         {"baseline", NULL, false, 0}, /* stated for the first member of a family, like the colour of its curves */
+         {"colour", NULL, false, 0},
+         {"collectives", NULL, false, 0},
+         {0}};
     options_t options = {.format = CLI_FORMAT_TABLE};
     int code = cli_read_options(&cli_list_command, argc, argv, read_option, &options);
     if (code >= 0)
@@ -256,7 +252,7 @@ int cli_list(int argc, char **argv)
         return list_parameters(options.format) == TRV_OK ? CLI_OK : cli_bad_last(argv[0]);
 
     cli_table_t table;
-    cli_table_begin(&table, stdout, options.format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());
+    cli_table_begin(&table, stdout, options.format, column);
     for (int i = 0; i < trv_algorithms_count(); i++)
         if (is_listed(&options, trv_algorithm_at(i)))
             add_properties(&table, trv_algorithm_at(i));

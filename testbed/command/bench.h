@@ -138,8 +138,8 @@ int cli_bench_write_program_csv(const cli_bench_job_t *job, int jobs, const char
 /* The same with the columns in `key`, between those that every row has: the job it belongs to, and how faithful that
  * was. `write_rows` writes the rows of a job, each between row_begin and row_end. */
 typedef void cli_bench_rows_t(cli_table_t *table, const cli_bench_job_t *job);
-int cli_bench_write_rows(const cli_bench_job_t *job, int jobs, const char *const *key, int keys,
-                         cli_bench_rows_t *write_rows, const char *path);
+int cli_bench_write_rows(const cli_bench_job_t *job, int jobs, const char *keys, cli_bench_rows_t *write_rows,
+                         const char *path);
 void cli_bench_row_begin(cli_table_t *table, const cli_bench_job_t *job);
 void cli_bench_row_end(cli_table_t *table, const cli_bench_job_t *job);
 /* Draws the jobs of a CSV file as plots beside it, if there is a Python with matplotlib and the package trivance. */

@@ -74,7 +74,7 @@ static void title_of(const cli_bench_job_t *job, const cli_series_t *series, cha
 static int print_cells(const cli_bench_job_t *job, bool ratios)
 {
     static char title[CLI_BENCH_SERIES_MAX][CLI_BENCH_NAME_MAX + 8];
-    cli_column_t column[CLI_COLUMNS_MAX] = {{NULL, "bytes", true, 0}};
+    cli_column_t column[CLI_COLUMNS_MAX + 1] = {{NULL, "bytes", true, 0}};
     const int first = first_type(job);
     int shown[CLI_COLUMNS_MAX], columns = 1;
     for (int r = 0; r < job->series_count && columns < CLI_COLUMNS_MAX - 2; r++)
@@ -89,7 +89,7 @@ static int print_cells(const cli_bench_job_t *job, bool ratios)
             column[columns++] = (cli_column_t){NULL, first > 0 ? "gain" : i == 0 ? "gain int" : "gain dbl", true, 0};
     }
     cli_table_t table;
-    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, columns, cli_stdout_is_terminal());
+    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column);
     for (int s = 0; s < job->sizes; s++) {
         char bytes[TRV_BYTES_TEXT_MAX];
         cli_cell_text(&table, trv_format_bytes(job->bytes[s], bytes));
@@ -209,16 +209,23 @@ void cli_bench_print_unfaithful(const cli_bench_job_t *job, int jobs)
 
 int cli_bench_print_summary(const cli_bench_job_t *job, int jobs)
 {
-    static const cli_column_t column[] =
-        {{NULL, "collective", false, 0}, {NULL, "torus", false, 0},        {NULL, "MPI", false, 0},
-         {NULL, "rendezvous", false, 0}, {NULL, "bytes", true, 0},         {NULL, "its best", false, 0},
-         {NULL, "ms", true, 0},          {NULL, "auto, int", false, 0},    {NULL, "ms", true, 0},
-         {NULL, "gain", true, 0},        {NULL, "auto, double", false, 0}, {NULL, "ms", true, 0},
-         {NULL, "gain", true, 0}};
+    static const cli_column_t column[] = {{NULL, "collective", false, 0},
+                                          {NULL, "torus", false, 0},
+                                          {NULL, "MPI", false, 0},
+                                          {NULL, "rendezvous", false, 0},
+                                          {NULL, "bytes", true, 0},
+                                          {NULL, "its best", false, 0},
+                                          {NULL, "ms", true, 0},
+                                          {NULL, "auto, int", false, 0},
+                                          {NULL, "ms", true, 0},
+                                          {NULL, "gain", true, 0},
+                                          {NULL, "auto, double", false, 0},
+                                          {NULL, "ms", true, 0},
+                                          {NULL, "gain", true, 0},
+                                          {0}};
     cli_table_t table;
     puts("\nAuto compared with the MPI library's best algorithm:");
-    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, sizeof column / sizeof column[0],
-                    cli_stdout_is_terminal());
+    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column);
     for (int j = 0; j < jobs; j++)
         for (int s = 0; s < job[j].sizes; s++)
             print_summary_row(&table, &job[j], s);
@@ -227,8 +234,8 @@ int cli_bench_print_summary(const cli_bench_job_t *job, int jobs)
 
 /* ---- CSV --------------------------------------------------------------------------------------------------------- */
 
-static const char *const first_key[] = {"torus", "bandwidth_mbps", "hop_latency_ms", "mpi", "rendezvous", "slow_link"};
-static const char *const last_key[] = {"faithful", "check_worst", "lateness_p99_us", "lateness_job_p99_us"};
+#define FIRST_KEYS "torus bandwidth_mbps hop_latency_ms mpi rendezvous slow_link"
+#define LAST_KEYS  "faithful check_worst lateness_p99_us lateness_job_p99_us"
 
 void cli_bench_row_begin(cli_table_t *table, const cli_bench_job_t *job)
 {
@@ -250,25 +257,17 @@ void cli_bench_row_end(cli_table_t *table, const cli_bench_job_t *job)
     cli_row_end(table);
 }
 
-static void add_keys(cli_column_t *column, int *columns, const char *const *key, size_t keys)
+int cli_bench_write_rows(const cli_bench_job_t *job, int jobs, const char *keys, cli_bench_rows_t *write_rows,
+                         const char *path)
 {
-    for (size_t i = 0; i < keys; i++)
-        column[(*columns)++] = (cli_column_t){key[i], NULL, false, 0};
-}
-
-int cli_bench_write_rows(const cli_bench_job_t *job, int jobs, const char *const *key, int keys,
-                         cli_bench_rows_t *write_rows, const char *path)
-{
-    cli_column_t column[CLI_COLUMNS_MAX];
+    char all[CLI_KEYS_MAX];
     cli_output_t output;
     cli_table_t table;
-    int columns = 0, code = cli_output_begin(&output, path);
+    const int code = cli_output_begin(&output, path);
     if (code < 0)
         return code;
-    add_keys(column, &columns, first_key, sizeof first_key / sizeof *first_key);
-    add_keys(column, &columns, key, (size_t)keys);
-    add_keys(column, &columns, last_key, sizeof last_key / sizeof *last_key);
-    cli_table_begin(&table, output.stream, CLI_FORMAT_CSV, column, columns, false);
+    snprintf(all, sizeof all, FIRST_KEYS " %s " LAST_KEYS, keys);
+    cli_table_begin_keys(&table, output.stream, CLI_FORMAT_CSV, all);
     for (int j = 0; j < jobs; j++)
         write_rows(&table, &job[j]);
     return cli_output_end(&output, cli_table_end(&table));
@@ -309,24 +308,11 @@ static void write_cells(cli_table_t *table, const cli_bench_job_t *job)
 
 int cli_bench_write_csv(const cli_bench_job_t *job, int jobs, const char *path)
 {
-    static const char *const key[] = {"bytes",
-                                      "whose",
-                                      "algorithm",
-                                      "type",
-                                      "served_by",
-                                      "rounds",
-                                      "median_ms",
-                                      "min_ms",
-                                      "max_ms",
-                                      "core_ms",
-                                      "gain",
-                                      "predicted_ms",
-                                      "measured_by_predicted",
-                                      "alpha_us",
-                                      "message_us",
-                                      "start_us",
-                                      "collective"};
-    return cli_bench_write_rows(job, jobs, key, sizeof key / sizeof *key, write_cells, path);
+    return cli_bench_write_rows(
+        job, jobs,
+        "bytes whose algorithm type served_by rounds median_ms min_ms max_ms core_ms gain predicted_ms "
+        "measured_by_predicted alpha_us message_us start_us collective",
+        write_cells, path);
 }
 
 /* ---- Plots ------------------------------------------------------------------------------------------------------- */

@@ -145,15 +145,15 @@ int cli_bench_print_program(const cli_bench_job_t *job)
                                           {NULL, "max", true, 0},
                                           {NULL, "% in MPI_Allreduce", true, 0},
                                           {NULL, "calls", true, 0},
-                                          {NULL, "gain", true, 0}};
+                                          {NULL, "gain", true, 0},
+                                          {0}};
     char title[CLI_BENCH_TITLE_MAX];
     cli_table_t table;
     bool whole = job->times[0].whole || job->times[1].whole;
     printf("\n%s: %s: %s, %d starts each\n", job->word[0], cli_bench_title(job, title),
            whole ? "from the job's start to its end (its ranks reported no times)" : "from MPI_Init to MPI_Finalize",
            job->rounds);
-    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, sizeof column / sizeof column[0],
-                    cli_stdout_is_terminal());
+    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column);
     print_row(&table, &job->times[0], "without the drop-in", NAN);
     print_row(&table, &job->times[1], "with it", gain(job));
     int code = cli_table_end(&table);
@@ -183,7 +183,7 @@ static void write_rows(cli_table_t *table, const cli_bench_job_t *job)
 
 int cli_bench_write_program_csv(const cli_bench_job_t *job, int jobs, const char *path)
 {
-    static const char *const key[] = {"program", "drop_in",           "starts",          "time_of", "median_s", "min_s",
-                                      "max_s",   "allreduce_percent", "allreduce_calls", "gain"};
-    return cli_bench_write_rows(job, jobs, key, sizeof key / sizeof *key, write_rows, path);
+    return cli_bench_write_rows(
+        job, jobs, "program drop_in starts time_of median_s min_s max_s allreduce_percent allreduce_calls gain",
+        write_rows, path);
 }

@@ -81,7 +81,7 @@ int cli_testbed_check(int argc, char **argv)
                                           {"bytes", "bytes", true, 7},         {"theory_ms", "theory ms", true, 9},
                                           {"median_ms", "median ms", true, 9}, {"min_ms", "min", true, 8},
                                           {"max_ms", "max", true, 8},          {"ratio", "ratio", true, 6},
-                                          {"faithful", "faithful", false, 0}};
+                                          {"faithful", "faithful", false, 0},  {0}};
     cli_format_t format = CLI_FORMAT_TABLE;
     cli_table_t table;
     cli_verdict_t verdict = {.table = &table};
@@ -91,7 +91,7 @@ int cli_testbed_check(int argc, char **argv)
     int lock = trv_testbed_lock_job();
     if (lock < 0)
         return cli_bad_last(argv[0]);
-    cli_table_begin(&table, stdout, format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());
+    cli_table_begin(&table, stdout, format, column);
     if (cli_stdout_is_terminal()) /* print each row as soon as it is measured, because all take some seconds */
         cli_table_stream(&table);
     code = cli_testbed_verdict(argv[0], &verdict);

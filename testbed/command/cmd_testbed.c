@@ -360,10 +360,11 @@ static int print_links(const link_t *link, int links, cli_format_t format)
                                           {"bytes", "bytes", true, 0},
                                           {"utilisation_percent", "busy %", true, 0},
                                           {"queue_max_bytes", "longest queue", true, 0},
-                                          {"lost", "lost", true, 0}};
+                                          {"lost", "lost", true, 0},
+                                          {0}};
     cli_table_t table;
     char name[TRV_PORT_TEXT_MAX];
-    cli_table_begin(&table, stdout, format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());
+    cli_table_begin(&table, stdout, format, column);
     for (const link_t *l = link; l < link + links; l++) {
         cli_cell_int(&table, l->node);
         cli_cell_text(&table, trv_port_format(l->port, name));

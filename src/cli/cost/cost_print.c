@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/append.h"
 #include "base/number.h"
 #include "cli/shared/excess.h"
 #include "formats/names.h"
@@ -38,14 +39,19 @@ static double time_min(const cli_cost_result_t *result, int size)
 
 static void print_factors(const cli_cost_result_t *result)
 {
-    static const cli_column_t column[] = {{NULL, "algorithm", false, 0}, {NULL, "steps", true, 0},
-                                          {NULL, "messages", true, 0},   {NULL, "Lambda", true, 8},
-                                          {NULL, "paper", true, 7},      {NULL, "Delta", true, 8},
-                                          {NULL, "paper", true, 7},      {NULL, "Theta", true, 8},
-                                          {NULL, "paper", true, 7},      {NULL, "limit", true, 7}};
+    static const cli_column_t column[] = {{NULL, "algorithm", false, 0},
+                                          {NULL, "steps", true, 0},
+                                          {NULL, "messages", true, 0},
+                                          {NULL, "Lambda", true, 8},
+                                          {NULL, "paper", true, 7},
+                                          {NULL, "Delta", true, 8},
+                                          {NULL, "paper", true, 7},
+                                          {NULL, "Theta", true, 8},
+                                          {NULL, "paper", true, 7},
+                                          {NULL, "limit", true, 7},
+                                          {0}};
     cli_table_t table;
-    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, sizeof column / sizeof column[0],
-                    cli_stdout_is_terminal());
+    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column);
     for (int i = 0; i < result->entries; i++) {
         const cli_cost_entry_t *e = &result->entry[i];
         bool known = false; /* the list may have both a family and its member */
@@ -89,7 +95,7 @@ static const char *name_at(const cli_cost_result_t *result, const cli_cost_colum
 
 static void print_times(const cli_cost_options_t *options, const cli_cost_result_t *result)
 {
-    cli_column_t column[CLI_COST_SIZES_MAX + 1] = {{NULL, "time in us", false, 0}};
+    cli_column_t column[CLI_COST_SIZES_MAX + 2] = {{NULL, "time in us", false, 0}};
     char title[CLI_COST_SIZES_MAX][TRV_BYTES_TEXT_MAX + 2];
     bool families = false, any_covers = false;
     char label[TRV_ALGORITHM_NAME_MAX + 2], marked[CLI_MARKED_MAX];
@@ -104,7 +110,7 @@ static void print_times(const cli_cost_options_t *options, const cli_cost_result
         strcat(title[i], "  ");
         column[i + 1] = (cli_column_t){NULL, title[i], true, 0};
     }
-    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, options->sizes + 1, cli_stdout_is_terminal());
+    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column);
     for (int c = 0; c < result->columns; c++) {
         const cli_cost_column_t *line = &result->column[c];
         bool family = line->choice && line->choice->members > 1;
@@ -179,30 +185,11 @@ void cli_cost_print(const cli_cost_options_t *options, const trv_torus_t *torus,
 
 void cli_cost_begin_rows(const cli_cost_options_t *options, cli_table_t *table)
 {
-    cli_column_t column[CLI_COLUMNS_MAX] = {{"torus", NULL, false, 0},
-                                            {"collective", NULL, false, 0},
-                                            {"algorithm", NULL, false, 0},
-                                            {"chosen_for", NULL, false, 0},
-                                            {"steps", NULL, true, 0},
-                                            {"messages", NULL, true, 0},
-                                            {"lambda", NULL, true, 0},
-                                            {"delta", NULL, true, 0},
-                                            {"theta", NULL, true, 0},
-                                            {"paper_lambda", NULL, true, 0},
-                                            {"paper_delta", NULL, true, 0},
-                                            {"paper_theta", NULL, true, 0},
-                                            {"paper_theta_limit", NULL, true, 0},
-                                            {"bytes", NULL, true, 0},
-                                            {"time_ns", NULL, true, 0},
-                                            {"best", NULL, false, 0}};
-    int shown = 16;
-    if (options->limit) {
-        cli_limit_columns(column + shown);
-        shown += CLI_LIMIT_COLUMNS;
-    }
-    if (options->links.links.count > 0)
-        column[shown++] = (cli_column_t){"slow_links", NULL, false, 0};
-    cli_table_begin(table, stdout, options->format, column, shown, false);
+    char keys[CLI_KEYS_MAX] = "torus collective algorithm chosen_for steps messages lambda delta theta paper_lambda "
+                              "paper_delta paper_theta paper_theta_limit bytes time_ns best";
+    trv_append(keys, sizeof keys, "%s%s", options->limit ? CLI_LIMIT_KEYS : "",
+               options->links.links.count > 0 ? " slow_links" : "");
+    cli_table_begin_keys(table, stdout, options->format, keys);
 }
 
 void cli_cost_add_rows(const cli_cost_options_t *options, const cli_cost_result_t *result, cli_table_t *table)

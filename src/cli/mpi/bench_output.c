@@ -68,19 +68,18 @@ static void begin_table(bench_output_t *output, int ranks)
     static const cli_format_t format[] =
         {[BENCH_TABLE] = CLI_FORMAT_TABLE, [BENCH_CSV] = CLI_FORMAT_CSV, [BENCH_JSON] = CLI_FORMAT_JSON};
     const bench_options_t *options = output->options;
-    cli_column_t column[COLUMNS + TURNS_MORE];
+    cli_column_t column[COLUMNS + TURNS_MORE + 1] = {{0}};
     char elements[64];
     memcpy(column, columns, sizeof columns);
-    memcpy(column + COLUMNS, turns_more, sizeof turns_more);
-    if (options->turns)
+    if (options->turns) {
         memcpy(column + LATENCY, turns_latency, sizeof turns_latency);
+        memcpy(column + COLUMNS, turns_more, sizeof turns_more);
+    }
     if (options->format == BENCH_TABLE)
         printf("%s of %s on %d MPI ranks%s; sizes are of the whole vector%s\n\n",
                trv_collective_shape(options->collective)->title, elements_text(options, elements), ranks,
                options->in_place ? ", in place" : "", output->machine_load->busy ? "; measured on a busy machine" : "");
-    cli_table_begin(&output->table, stdout, format[options->format], column,
-                    COLUMNS + (options->turns ? TURNS_MORE : 0),
-                    false); /* Open MPI gives its processes a terminal even if the launcher's output is a file */
+    cli_table_begin(&output->table, stdout, format[options->format], column);
     cli_table_stream(&output->table);
 }
 

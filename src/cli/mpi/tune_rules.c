@@ -128,21 +128,20 @@ static void print_candidate(const tune_t *tune, const tune_cell_t *cell, int at,
 
 int tune_print(const tune_t *tune, FILE *out)
 {
-    static const cli_column_t column[] = {
-        {"collective", "collective", false, 0},
-        {"torus", NULL, false, 0},
-        {"ranks", NULL, true, 0},
-        {"bytes", "size", true, 0},
-        {"algorithm", "algorithm", false, 0},
-        {"median_us", "median us", true, 0},
-        {"lower_us", "lower quarter", true, 0},
-        {"upper_us", "upper quarter", true, 0},
-        {"runs", "runs", true, 0},
-        {"speedup", "against mpi", true, 0},
-        {"chosen", "chosen", false, 0},
-        {"ranks_per_core", NULL, true, 0},
-        {"busy", NULL, false, 0},
-    };
+    static const cli_column_t column[] = {{"collective", "collective", false, 0},
+                                          {"torus", NULL, false, 0},
+                                          {"ranks", NULL, true, 0},
+                                          {"bytes", "size", true, 0},
+                                          {"algorithm", "algorithm", false, 0},
+                                          {"median_us", "median us", true, 0},
+                                          {"lower_us", "lower quarter", true, 0},
+                                          {"upper_us", "upper quarter", true, 0},
+                                          {"runs", "runs", true, 0},
+                                          {"speedup", "against mpi", true, 0},
+                                          {"chosen", "chosen", false, 0},
+                                          {"ranks_per_core", NULL, true, 0},
+                                          {"busy", NULL, false, 0},
+                                          {0}};
     char torus[TRV_TORUS_TEXT_MAX];
     cli_table_t table;
     bool brief = tune->options.format == CLI_FORMAT_TABLE;
@@ -154,7 +153,7 @@ int tune_print(const tune_t *tune, FILE *out)
                     tune->ranks, torus, tune->network.alpha_ns / 1e3, tune->network.bandwidth_bps / 1e9,
                     tune->network.hop_ns, tune->overhead_ns,
                     tune->machine_load.busy ? "; measured on a busy machine" : "");
-    cli_table_begin(&table, out, tune->options.format, column, sizeof column / sizeof column[0], false);
+    cli_table_begin(&table, out, tune->options.format, column);
     for (int i = 0; i < tune->cells; i++)
         for (int at = 0; at < tune->cell[i].candidates; at++)
             if (brief ? at == 0 || at == tune->cell[i].best : tune->cell[i].times[at].runs > 0)

@@ -108,17 +108,22 @@ static void add_message(cli_table_t *table, const cli_shown_t *shown, int rank, 
 
 static int print_messages(const cli_shown_t *shown, int rank, FILE *out)
 {
-    static const cli_column_t column[] = {{NULL, "step", true, 0},       {NULL, "stream", true, 0},
-                                          {NULL, "dim", true, 0},        {NULL, "sends to", true, 0},
-                                          {NULL, "port", false, 0},      {NULL, "hops", true, 0},
-                                          {NULL, "bytes", true, 8},      {NULL, "blocks", false, 6},
-                                          {NULL, "congestion", true, 0}, {NULL, "busiest link", true, 0}};
+    static const cli_column_t column[] = {{NULL, "step", true, 0},
+                                          {NULL, "stream", true, 0},
+                                          {NULL, "dim", true, 0},
+                                          {NULL, "sends to", true, 0},
+                                          {NULL, "port", false, 0},
+                                          {NULL, "hops", true, 0},
+                                          {NULL, "bytes", true, 8},
+                                          {NULL, "blocks", false, 6},
+                                          {NULL, "congestion", true, 0},
+                                          {NULL, "busiest link", true, 0},
+                                          {0}};
     cli_table_t table;
     trv_step_t step = TRV_STEP_INIT;
     int rc = TRV_OK, messages = 0, steps = trv_schedule_steps(shown->schedule), k;
     fprintf(out, "rank %d\n", rank);
-    cli_table_begin(&table, out, CLI_FORMAT_TABLE, column, sizeof column / sizeof column[0],
-                    out == stdout && cli_stdout_is_terminal());
+    cli_table_begin(&table, out, CLI_FORMAT_TABLE, column);
     for (k = 0; k < steps && !rc && (shown->rank >= 0 || messages < ROWS_MAX); k++) {
         row_head_t head = {true, true};
         for (int stream = 0; stream < trv_schedule_streams(shown->schedule) && !rc; stream++) {

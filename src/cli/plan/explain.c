@@ -256,10 +256,10 @@ static void print_links(const cli_explanation_t *analysis, FILE *out)
 
 static int print_text(const cli_explanation_t *analysis, FILE *out)
 {
-    static const cli_column_t column[] = {{NULL, "plan", false, 0}, {NULL, "steps", true, 0},
-                                          {NULL, "time", true, 0},  {NULL, "alpha", true, 0},
-                                          {NULL, "hops", true, 0},  {NULL, "transmission", true, 0},
-                                          {NULL, "slower", true, 0}};
+    static const cli_column_t column[] = {{NULL, "plan", false, 0},  {NULL, "steps", true, 0},
+                                          {NULL, "time", true, 0},   {NULL, "alpha", true, 0},
+                                          {NULL, "hops", true, 0},   {NULL, "transmission", true, 0},
+                                          {NULL, "slower", true, 0}, {0}};
     const trv_planner_choice_t *best = &analysis->row[0].choice;
     const trv_time_unit_t *unit = trv_time_unit(best->time_ns);
     char text[TRV_TIME_TEXT_MAX];
@@ -269,8 +269,7 @@ static int print_text(const cli_explanation_t *analysis, FILE *out)
     cli_table_t table;
     cli_plan_query_header(analysis->query, out);
     print_links(analysis, out);
-    cli_table_begin(&table, out, CLI_FORMAT_TABLE, column, sizeof column / sizeof column[0],
-                    out == stdout && cli_stdout_is_terminal());
+    cli_table_begin(&table, out, CLI_FORMAT_TABLE, column);
     for (int i = 0; i < analysis->rows; i++) {
         const trv_planner_choice_t *choice = &analysis->row[i].choice;
         cli_cell_text(&table, cli_excess_mark(&excess, choice->algorithm, choice->algorithm, name));
@@ -313,38 +312,16 @@ static int print_text(const cli_explanation_t *analysis, FILE *out)
 
 static int print_rows(const cli_explanation_t *analysis, FILE *out)
 {
-    static const cli_column_t always[] = {{"torus", NULL, false, 0},
-                                          {"collective", NULL, false, 0},
-                                          {"bytes", NULL, true, 0},
-                                          {"algorithm", NULL, false, 0},
-                                          {"steps", NULL, true, 0},
-                                          {"consistent", NULL, false, 0},
-                                          {"chosen", NULL, false, 0},
-                                          {"time_ns", NULL, true, 0},
-                                          {"approximate", NULL, false, 0},
-                                          {"alpha_part_ns", NULL, true, 0},
-                                          {"hops_part_ns", NULL, true, 0},
-                                          {"transmission_part_ns", NULL, true, 0},
-                                          {"wins_alpha", NULL, false, 0},
-                                          {"alpha_ns", NULL, true, 0},
-                                          {"wins_bandwidth", NULL, false, 0},
-                                          {"bandwidth_bps", NULL, true, 0},
-                                          {"wins_link_latency", NULL, false, 0},
-                                          {"link_latency_ns", NULL, true, 0}};
-    cli_column_t column[CLI_COLUMNS_MAX];
-    int columns = sizeof always / sizeof always[0];
+    char keys[CLI_KEYS_MAX] =
+        "torus collective bytes algorithm steps consistent chosen time_ns approximate alpha_part_ns "
+        "hops_part_ns transmission_part_ns wins_alpha alpha_ns wins_bandwidth bandwidth_bps "
+        "wins_link_latency link_latency_ns";
     char torus[TRV_TORUS_TEXT_MAX], links[CLI_LINKS_TEXT_MAX];
     cli_table_t table;
     trv_torus_format(&analysis->query->torus, torus, sizeof torus);
     cli_links_format(&analysis->query->network.links, "", links);
-    memcpy(column, always, sizeof always);
-    if (analysis->query->limit) {
-        cli_limit_columns(column + columns);
-        columns += CLI_LIMIT_COLUMNS;
-    }
-    if (links[0])
-        column[columns++] = (cli_column_t){"slow_links", NULL, false, 0};
-    cli_table_begin(&table, out, analysis->query->format, column, columns, false);
+    trv_append(keys, sizeof keys, "%s%s", analysis->query->limit ? CLI_LIMIT_KEYS : "", links[0] ? " slow_links" : "");
+    cli_table_begin_keys(&table, out, analysis->query->format, keys);
     for (int i = 0; i < analysis->rows; i++) {
         const cli_explained_t *row = &analysis->row[i];
         cli_cell_text(&table, torus);

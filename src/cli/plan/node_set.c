@@ -60,16 +60,20 @@ static int add_nodes(cli_table_t *table, const nodes_t *nodes, trv_order_t order
 
 static int print_choices(const nodes_t *nodes, FILE *out)
 {
-    static const cli_column_t column[] =
-        {{"plan", "plan", false, 0},           {"shape", "shape", false, 0},
-         {"order", "order", false, 0},         {"steps", "steps", true, 0},
-         {"time_ns", "time", true, 0},         {"alpha_ns", "alpha", true, 0},
-         {"hops_ns", "hops", true, 0},         {"transmission_ns", "transmission", true, 0},
-         {"slower", "times as long", true, 0}, {"nodes", NULL, false, 0}};
+    static const cli_column_t column[] = {{"plan", "plan", false, 0},
+                                          {"shape", "shape", false, 0},
+                                          {"order", "order", false, 0},
+                                          {"steps", "steps", true, 0},
+                                          {"time_ns", "time", true, 0},
+                                          {"alpha_ns", "alpha", true, 0},
+                                          {"hops_ns", "hops", true, 0},
+                                          {"transmission_ns", "transmission", true, 0},
+                                          {"slower", "times as long", true, 0},
+                                          {"nodes", NULL, false, 0},
+                                          {0}};
     cli_table_t table;
     int rc = TRV_OK;
-    cli_table_begin(&table, out, nodes->query->format, column, sizeof column / sizeof column[0],
-                    nodes->query->format == CLI_FORMAT_TABLE && out == stdout && cli_stdout_is_terminal());
+    cli_table_begin(&table, out, nodes->query->format, column);
     for (int i = 0; i < nodes->choices && !rc; i++) {
         const trv_planner_node_choice_t *row = &nodes->choice[i];
         cli_cell_text(&table, row->choice.algorithm);

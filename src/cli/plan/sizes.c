@@ -10,6 +10,7 @@
 
 #include <trivance/compare.h>
 
+#include "base/append.h"
 #include "base/number.h"
 #include "cli/shared/lower_bound.h"
 #include "cli/shared/output.h"
@@ -193,9 +194,9 @@ static int list_families(const sizes_t *sizes, int capacity, cli_selection_t *fa
 
 static int print_text(const sizes_t *sizes, FILE *out)
 {
-    cli_column_t column[CLI_COLUMNS_MAX] = {{NULL, "from", true, 0},  {NULL, "below", true, 0},
-                                            {NULL, "plan", false, 0}, {NULL, "steps", true, 0},
-                                            {NULL, "time", true, 0},  {NULL, "at", true, 0}};
+    cli_column_t column[CLI_COLUMNS_MAX + 1] = {{NULL, "from", true, 0},  {NULL, "below", true, 0},
+                                                {NULL, "plan", false, 0}, {NULL, "steps", true, 0},
+                                                {NULL, "time", true, 0},  {NULL, "at", true, 0}};
     int columns = 6;
     const bool limit = sizes->query->limit;
     cli_selection_t families;
@@ -208,7 +209,7 @@ static int print_text(const sizes_t *sizes, FILE *out)
     for (int i = 0; i < families.choices; i++)
         column[columns++] = (cli_column_t){NULL, families.choice[i].label, true, 0};
     cli_plan_query_header(sizes->query, out);
-    cli_table_begin(&table, out, CLI_FORMAT_TABLE, column, columns, out == stdout && cli_stdout_is_terminal());
+    cli_table_begin(&table, out, CLI_FORMAT_TABLE, column);
     for (int r = 0; r < sizes->ranges; r++) {
         const range_t *range = &sizes->range[r];
         char text[TRV_TIME_TEXT_MAX];
@@ -239,34 +240,20 @@ static int print_text(const sizes_t *sizes, FILE *out)
 
 static int print_rows(const sizes_t *sizes, FILE *out)
 {
-    cli_column_t column[CLI_COLUMNS_MAX] = {{"torus", NULL, false, 0},      {"collective", NULL, false, 0},
-                                            {"from_bytes", NULL, true, 0},  {"to_bytes", NULL, true, 0},
-                                            {"algorithm", NULL, false, 0},  {"steps", NULL, true, 0},
-                                            {"consistent", NULL, false, 0}, {"bytes", NULL, true, 0},
-                                            {"time_ns", NULL, true, 0}};
-    const int own = 9;
-    int algorithms = trv_algorithms_count();
-    const int others = 1 + CLI_LIMIT_COLUMNS;
-    algorithms = algorithms < CLI_COLUMNS_MAX - own - others ? algorithms : CLI_COLUMNS_MAX - own - others;
-    char key[CLI_COLUMNS_MAX][TRV_ALGORITHM_NAME_MAX], torus[TRV_TORUS_TEXT_MAX];
-    char links[CLI_LINKS_TEXT_MAX];
+    char keys[CLI_KEYS_MAX] = "torus collective from_bytes to_bytes algorithm steps consistent bytes time_ns";
+    char torus[TRV_TORUS_TEXT_MAX], links[CLI_LINKS_TEXT_MAX];
+    const int algorithms = algorithms_count();
     cli_table_t table;
     for (int i = 0; i < algorithms; i++) {
-        snprintf(key[i], sizeof key[i], "gain_%.100s", trv_algorithm_name(trv_algorithm_at(i)));
-        for (char *p = key[i]; *p; p++)
-            *p = *p == '-' ? '_' : *p;
-        column[own + i] = (cli_column_t){key[i], NULL, true, 0};
+        char *key = keys + strlen(keys);
+        trv_append(keys, sizeof keys, " gain_%s", trv_algorithm_name(trv_algorithm_at(i)));
+        while ((key = strchr(key, '-')) != NULL)
+            *key = '_';
     }
     trv_torus_format(&sizes->query->torus, torus, sizeof torus);
     cli_links_format(&sizes->query->network.links, "", links);
-    int columns = own + algorithms;
-    if (sizes->query->limit) {
-        cli_limit_columns(column + columns);
-        columns += CLI_LIMIT_COLUMNS;
-    }
-    if (links[0])
-        column[columns++] = (cli_column_t){"slow_links", NULL, false, 0};
-    cli_table_begin(&table, out, sizes->query->format, column, columns, false);
+    trv_append(keys, sizeof keys, "%s%s", sizes->query->limit ? CLI_LIMIT_KEYS : "", links[0] ? " slow_links" : "");
+    cli_table_begin_keys(&table, out, sizes->query->format, keys);
     for (int r = 0; r < sizes->ranges; r++) {
         const range_t *range = &sizes->range[r];
         cli_cell_text(&table, torus);

@@ -61,11 +61,12 @@ static int table_print_ports(const trv_net_t *net, const port_t *port, const trv
                                           {"alone_mbytes_per_s", NULL, true, 0},
                                           {"both_mbytes_per_s", NULL, true, 0},
                                           {"paths", NULL, false, 0},
-                                          {"strays", NULL, false, 0}};
+                                          {"strays", NULL, false, 0},
+                                          {0}};
     const int ports = 2 * net->world->torus.dims;
     cli_table_t table;
     char name[TRV_PORT_TEXT_MAX];
-    cli_table_begin(&table, stdout, format, column, sizeof column / sizeof column[0], cli_stdout_is_terminal());
+    cli_table_begin(&table, stdout, format, column);
     for (int i = 0; i < net->ranks * ports; i++) {
         const int index = i % ports;
         const trv_probe_t *of = &probe[trv_port_dimension(index)];
@@ -95,13 +96,16 @@ static int table_print_ports(const trv_net_t *net, const port_t *port, const trv
 
 static int table_print_dimensions(const trv_torus_t *torus, const trv_probe_t *probe, size_t bytes)
 {
-    static const cli_column_t column[] = {{"dimension", "dimension", true, 0}, {"up", "+ alone MB/s", true, 0},
-                                          {"down", "- alone MB/s", true, 0},   {"both", "both MB/s", true, 0},
-                                          {"gain", "gain", true, 0},           {"paths", "paths", false, 0}};
+    static const cli_column_t column[] = {{"dimension", "dimension", true, 0},
+                                          {"up", "+ alone MB/s", true, 0},
+                                          {"down", "- alone MB/s", true, 0},
+                                          {"both", "both MB/s", true, 0},
+                                          {"gain", "gain", true, 0},
+                                          {"paths", "paths", false, 0},
+                                          {0}};
     cli_table_t table;
     putchar('\n');
-    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, sizeof column / sizeof column[0],
-                    cli_stdout_is_terminal());
+    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column);
     for (int d = 0; d < torus->dims; d++) {
         if (torus->size[d] == 1)
             continue;

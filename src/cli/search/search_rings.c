@@ -128,18 +128,16 @@ static void add_distances(cli_table_t *table, const trv_distances_t *row)
 static int print_table(const void *context, cli_format_t format, FILE *out)
 {
     const found_t *found = context;
-    static const cli_column_t column[] = {
-        {"ring", "ring", true, 0},
-        {"steps", "steps", true, 0},
-        {"distances", "distances", false, 0},
-        {"transmission", "transmission", true, 0},
-        {"paper_transmission", "the paper's", true, 0},
-        {"bound", "lower bound", true, 0},
-        {"complete", "search", false, 0},
-    };
+    static const cli_column_t column[] = {{"ring", "ring", true, 0},
+                                          {"steps", "steps", true, 0},
+                                          {"distances", "distances", false, 0},
+                                          {"transmission", "transmission", true, 0},
+                                          {"paper_transmission", "the paper's", true, 0},
+                                          {"bound", "lower bound", true, 0},
+                                          {"complete", "search", false, 0},
+                                          {0}};
     cli_table_t table;
-    cli_table_begin(&table, out, format, column, sizeof column / sizeof column[0],
-                    out == stdout && cli_stdout_is_terminal());
+    cli_table_begin(&table, out, format, column);
     int rc = TRV_OK;
     for (int r = 0; r < found->count && !rc; r++) {
         const trv_distances_t *row = &found->row[r];

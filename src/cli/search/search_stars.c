@@ -204,17 +204,16 @@ static int diameter(const trv_torus_t *torus)
 static int print_table(const void *context, cli_format_t format, FILE *out)
 {
     const found_t *found = context;
-    static const cli_column_t column[] = {
-        {"torus", "torus", false, 0},      {"steps", "steps", true, 0},          {"factors", "factors", false, 0},
-        {"hops", "hops", true, 0},         {"diameter", "diameter", true, 0},    {"step_hops", "per step", false, 0},
-        {"step_loads", "loads", false, 0}, {"subgroups", "subgroups", false, 0}, {"chain", "vectors", false, 0},
-    };
+    static const cli_column_t column[] = {{"torus", "torus", false, 0},      {"steps", "steps", true, 0},
+                                          {"factors", "factors", false, 0},  {"hops", "hops", true, 0},
+                                          {"diameter", "diameter", true, 0}, {"step_hops", "per step", false, 0},
+                                          {"step_loads", "loads", false, 0}, {"subgroups", "subgroups", false, 0},
+                                          {"chain", "vectors", false, 0},    {0}};
     cli_table_t table;
     char *text = malloc(TEXT_MAX);
     if (!text)
         return trv_fail_memory();
-    cli_table_begin(&table, out, format, column, sizeof column / sizeof column[0],
-                    out == stdout && cli_stdout_is_terminal());
+    cli_table_begin(&table, out, format, column);
     for (int i = 0; i < found->count; i++) {
         const trv_star_chain_t *chain = &found->chain[i];
         cli_cell_text(&table, trv_torus_format(&chain->torus, text, TEXT_MAX));

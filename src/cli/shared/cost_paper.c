@@ -68,17 +68,23 @@ static int add_algorithm(cli_table_t *table, int number, const char *const *name
     return TRV_OK;
 }
 
-static const cli_column_t columns[] = {
-    {"table", NULL, true, 0},          {"algorithm", "algorithm", false, 15},   {"torus", "torus", false, 8},
-    {"steps", "steps", true, 5},       {"lambda", "Lambda", true, 8},           {"paper_lambda", "paper", true, 8},
-    {"delta", "Delta", true, 8},       {"paper_delta", "paper", true, 8},       {"theta", "Theta", true, 8},
-    {"paper_theta", "paper", true, 8}, {"paper_theta_limit", "limit", true, 8}, {"agrees", "agrees", false, 0},
-};
+static const cli_column_t columns[] = {{"table", NULL, true, 0},
+                                       {"algorithm", "algorithm", false, 15},
+                                       {"torus", "torus", false, 8},
+                                       {"steps", "steps", true, 5},
+                                       {"lambda", "Lambda", true, 8},
+                                       {"paper_lambda", "paper", true, 8},
+                                       {"delta", "Delta", true, 8},
+                                       {"paper_delta", "paper", true, 8},
+                                       {"theta", "Theta", true, 8},
+                                       {"paper_theta", "paper", true, 8},
+                                       {"paper_theta_limit", "limit", true, 8},
+                                       {"agrees", "agrees", false, 0},
+                                       {0}};
 
 static void begin(cli_table_t *table, FILE *out, cli_format_t format)
 {
-    cli_table_begin(table, out, format, columns, sizeof columns / sizeof columns[0],
-                    out == stdout && cli_stdout_is_terminal());
+    cli_table_begin(table, out, format, columns);
     cli_table_stream(table);
 }
 

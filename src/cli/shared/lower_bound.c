@@ -39,15 +39,6 @@ void cli_limit_print(const trv_limit_t *limit, const char *what, double time_ns,
                 ratio_of(time_ns, limit->reference_ns));
 }
 
-void cli_limit_columns(cli_column_t column[CLI_LIMIT_COLUMNS])
-{
-    static const cli_column_t all[] = {{"limit_ns", NULL, true, 0},
-                                       {"limit_from", NULL, false, 0},
-                                       {"limit_ratio", NULL, true, 0},
-                                       {"reference_ns", NULL, true, 0}};
-    memcpy(column, all, sizeof all);
-}
-
 void cli_limit_cells(cli_table_t *table, const trv_limit_t *limit, double time_ns)
 {
     const bool known = !isnan(limit->time_ns);

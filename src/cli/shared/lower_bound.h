@@ -29,10 +29,8 @@ const char *cli_limit_source(const trv_limit_t *limit);
  * "limit 5.1 us, from the start-up (…): this plan takes 1.250 times as long". */
 void cli_limit_print(const trv_limit_t *limit, const char *what, double time_ns, FILE *out);
 
-/* Columns for JSON and CSV: limit_ns, limit_from, limit_ratio, reference_ns; and their cells. Without a limit (time_ns
- * is NAN) or a time (NAN) cells are empty. */
-#define CLI_LIMIT_COLUMNS 4
-void cli_limit_columns(cli_column_t column[CLI_LIMIT_COLUMNS]);
+/* Keys for JSON and CSV, and their cells. Without a limit (time_ns is NAN) or a time (NAN) cells are empty. */
+#define CLI_LIMIT_KEYS " limit_ns limit_from limit_ratio reference_ns"
 void cli_limit_cells(cli_table_t *table, const trv_limit_t *limit, double time_ns);
 
 #endif

@@ -77,9 +77,8 @@ char *cli_network_unplanned(const cli_network_t *network, char text[CLI_NETWORK_
 double cli_hop_ns(const trv_simulate_options_t *network);
 void cli_set_hop(trv_simulate_options_t *network, double hop_ns);
 
-/* The columns of results that state the network, of which there are at most CLI_NETWORK_MAX, and their cells. The first
- * returns their number. */
-int cli_network_columns(cli_column_t *column);
+/* The keys of results that state the network, which are appended to `keys`, and their cells. */
+void cli_network_keys(char keys[CLI_KEYS_MAX]);
 void cli_network_cells(const trv_simulate_options_t *options, cli_table_t *table);
 
 #endif

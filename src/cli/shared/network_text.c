@@ -44,16 +44,13 @@ static void append_parameter(const trv_simulate_options_t *options, const trv_pa
         trv_append(text, CLI_NETWORK_TEXT_MAX, " per stream");
 }
 
-int cli_network_columns(cli_column_t *column)
+void cli_network_keys(char keys[CLI_KEYS_MAX])
 {
-    int columns = 0;
     for (int i = 0; trv_parameter_at(i); i++) {
         const trv_parameter_t *p = trv_parameter_at(i);
         if (p->affects & TRV_STATED_RESULTS)
-            column[columns++] = (cli_column_t){has_unit(p) ? p->member : p->name, NULL,
-                                               has_unit(p) || p->kind == TRV_KIND_BYTES, 0};
+            trv_append(keys, CLI_KEYS_MAX, " %s", has_unit(p) ? p->member : p->name);
     }
-    return columns;
 }
 
 void cli_network_cells(const trv_simulate_options_t *options, cli_table_t *table)

@@ -42,7 +42,8 @@ int cli_text_width(const char *text)
 static void print_text(const cli_table_t *table, char *const *text)
 {
     int pending = 0; /* spaces to print before the next cell, so that no line ends in spaces */
-    if (!text && table->bold)
+    const bool bold = !text && table->out == stdout && cli_stdout_is_terminal();
+    if (bold)
         fputs("\033[1m", table->out);
     for (int c = 0, shown = 0; c < table->columns; c++) {
         const cli_column_t *column = &table->column[c];
@@ -62,28 +63,43 @@ static void print_text(const cli_table_t *table, char *const *text)
         }
         pending += blank + (column->right ? 0 : padding);
     }
-    if (!text && table->bold)
+    if (bold)
         fputs("\033[0m", table->out);
     fputc('\n', table->out);
 }
 
-void cli_table_begin(cli_table_t *table, FILE *out, cli_format_t format, const cli_column_t *column, int columns,
-                     bool bold)
+static void print_head(const cli_table_t *table)
 {
-    *table = (cli_table_t){.out = out, .format = format, .columns = columns, .bold = bold};
-    for (int c = 0; c < columns; c++) {
-        table->column[c] = column[c];
-        int width = column[c].title ? cli_text_width(column[c].title) : 0;
-        if (width > table->column[c].width)
-            table->column[c].width = width;
+    if (table->format == CLI_FORMAT_JSON)
+        fputs("[", table->out);
+    for (int c = 0, shown = 0; table->format == CLI_FORMAT_CSV && c < table->columns; c++)
+        if (table->column[c].key)
+            fprintf(table->out, "%s%s", shown++ ? "," : "", table->column[c].key);
+    if (table->format == CLI_FORMAT_CSV)
+        fputc('\n', table->out);
+}
+
+void cli_table_begin(cli_table_t *table, FILE *out, cli_format_t format, const cli_column_t *column)
+{
+    *table = (cli_table_t){.out = out, .format = format};
+    for (; column->key || column->title; column++) {
+        const int width = column->title ? cli_text_width(column->title) : 0;
+        table->column[table->columns] = *column;
+        if (width > column->width)
+            table->column[table->columns].width = width;
+        table->columns++;
     }
-    if (format == CLI_FORMAT_JSON)
-        fputs("[", out);
-    for (int c = 0, shown = 0; format == CLI_FORMAT_CSV && c < columns; c++)
-        if (column[c].key)
-            fprintf(out, "%s%s", shown++ ? "," : "", column[c].key);
-    if (format == CLI_FORMAT_CSV)
-        fputc('\n', out);
+    print_head(table);
+}
+
+void cli_table_begin_keys(cli_table_t *table, FILE *out, cli_format_t format, const char *keys)
+{
+    char *rest = table->keys;
+    *table = (cli_table_t){.out = out, .format = format};
+    snprintf(table->keys, sizeof table->keys, "%s", keys);
+    for (const char *key; (key = strtok_r(rest, " ", &rest)) != NULL;)
+        table->column[table->columns++].key = key;
+    print_head(table);
 }
 
 void cli_table_stream(cli_table_t *table)
@@ -151,12 +167,8 @@ void cli_cell_none(cli_table_t *table) { cli_cell_both(table, "", json_null()); 
 
 static void print_json(cli_table_t *table)
 {
-    bool lines = table->format == CLI_FORMAT_LINES;
-    if (!lines)
-        fputs(table->rows ? ",\n" : "\n", table->out);
+    fputs(table->rows ? ",\n" : "\n", table->out);
     json_dumpf(table->object, table->out, JSON_PRESERVE_ORDER | JSON_REAL_PRECISION(15));
-    if (lines)
-        fputc('\n', table->out);
 }
 
 /* Prints a cell as RFC 4180 requires: quoted if it contains a comma, a quote or a line break. */

@@ -1,8 +1,8 @@
 /*
  * Tables that a subcommand prints: as aligned text for users, or as one JSON array or CSV for programs.
  *
- * A column has a key (JSON and CSV; NULL: in the text only) and a title (text; NULL: in JSON and CSV only). Rows are
- * given cell by cell in the order of the columns. JSON and CSV rows are printed immediately; so are text rows after
+ * A column has a key (JSON and CSV; NULL: in the text only) and a title (text; NULL: in JSON and CSV only). Titles are
+ * bold on a terminal. Rows are given cell by cell in the order of the columns. JSON and CSV rows are printed immediately; so are text rows after
  * cli_table_stream (which requires the columns' widths to be set), otherwise they are kept until the widths are known.
  */
 #ifndef TRIVANCE_CLI_SHARED_TABLE_H
@@ -14,12 +14,7 @@
 
 #include <jansson.h>
 
-typedef enum cli_format {
-    CLI_FORMAT_TABLE,
-    CLI_FORMAT_JSON,
-    CLI_FORMAT_CSV,
-    CLI_FORMAT_LINES /* JSON lines: an object per line, for files that grow */
-} cli_format_t;
+typedef enum cli_format { CLI_FORMAT_TABLE, CLI_FORMAT_JSON, CLI_FORMAT_CSV } cli_format_t;
 
 typedef struct cli_column {
     const char *key, *title;
@@ -28,14 +23,16 @@ typedef struct cli_column {
 } cli_column_t;
 
 #define CLI_COLUMNS_MAX 64
+#define CLI_KEYS_MAX    4096 /* characters */
 
 typedef struct cli_table {
     FILE *out;
     cli_format_t format;
-    bool stream, bold, failed;
+    bool stream, failed;
     int columns, cells, rows;
     int64_t capacity;
     cli_column_t column[CLI_COLUMNS_MAX];
+    char keys[CLI_KEYS_MAX];     /* of columns that have only keys */
     json_t *object;              /* the row under construction, JSON and CSV */
     char *text[CLI_COLUMNS_MAX]; /* the row under construction, text */
     char **row;                  /* finished rows, not yet printed: rows * columns texts */
@@ -44,9 +41,10 @@ typedef struct cli_table {
 /* Parses "table", "json" or "csv". */
 int cli_parse_format(const char *text, cli_format_t *format);
 
-/* `bold`: print the titles in bold. The columns are copied. */
-void cli_table_begin(cli_table_t *table, FILE *out, cli_format_t format, const cli_column_t *column, int columns,
-                     bool bold);
+/* The columns, which are copied, end with one that has neither a key nor a title. */
+void cli_table_begin(cli_table_t *table, FILE *out, cli_format_t format, const cli_column_t *column);
+/* For JSON and CSV: columns without titles, whose keys are separated by blanks. */
+void cli_table_begin_keys(cli_table_t *table, FILE *out, cli_format_t format, const char *keys);
 void cli_table_stream(cli_table_t *table);
 
 /* Adds any text, including text from a user or a file: bytes that are not printable UTF-8 become ?, in every format. */

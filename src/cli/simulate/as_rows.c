@@ -5,47 +5,20 @@
 
 #include <math.h>
 
-#include "base/error.h"
+#include "base/append.h"
 #include "schedule/collective.h"
 #include "torus/torus.h"
 
 static void begin_rows(const cli_simulate_t *job, cli_table_t *table)
 {
-    static const cli_column_t always[] = {{"torus", NULL, false, 0},
-                                          {"collective", NULL, false, 0},
-                                          {"algorithm", NULL, false, 0},
-                                          {"chosen_for", NULL, false, 0}};
-    static const cli_column_t result[] = {{"bytes", NULL, true, 0},
-                                          {"time_ns", NULL, true, 0},
-                                          {"time_vs_trivance", NULL, true, 0},
-                                          {"best", NULL, false, 0},
-                                          {"packet_hops", NULL, true, 0},
-                                          {"simulated_hops", NULL, true, 0},
-                                          {"messages_per_port", NULL, true, 0},
-                                          {"wall_s", NULL, true, 0},
-                                          {"error", NULL, false, 0}};
-    static const cli_column_t compared[] = {{"cost_ns", NULL, true, 0}, {"cost_ratio", NULL, true, 0}};
-    static const cli_column_t loaded[] = {{"links_used", NULL, true, 0},
-                                          {"utilisation_mean", NULL, true, 0},
-                                          {"links", NULL, false, 0}};
-    cli_column_t column[CLI_COLUMNS_MAX];
-    int columns = 0;
-    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++)
-        column[columns++] = always[i];
-    columns += cli_network_columns(column + columns);
-    for (size_t i = 0; i < sizeof result / sizeof result[0]; i++)
-        column[columns++] = result[i];
-    for (size_t i = 0; job->compare && i < sizeof compared / sizeof compared[0]; i++)
-        column[columns++] = compared[i];
-    if (job->limit) {
-        cli_limit_columns(column + columns);
-        columns += CLI_LIMIT_COLUMNS;
-    }
-    for (size_t i = 0; job->links && i < sizeof loaded / sizeof loaded[0]; i++)
-        column[columns++] = loaded[i];
-    if (job->network.links.count > 0)
-        column[columns++] = (cli_column_t){"slow_links", NULL, false, 0};
-    cli_table_begin(table, stdout, job->format, column, columns, false);
+    char keys[CLI_KEYS_MAX] = "torus collective algorithm chosen_for";
+    cli_network_keys(keys);
+    trv_append(keys, sizeof keys,
+               " bytes time_ns time_vs_trivance best packet_hops simulated_hops messages_per_port wall_s error%s%s%s%s",
+               job->compare ? " cost_ns cost_ratio" : "", job->limit ? CLI_LIMIT_KEYS : "",
+               job->links ? " links_used utilisation_mean links" : "",
+               job->network.links.count > 0 ? " slow_links" : "");
+    cli_table_begin_keys(table, stdout, job->format, keys);
 }
 
 static void add_result(const cli_group_t *group, int line, int size, cli_excess_t *excess, cli_table_t *table)

@@ -87,7 +87,7 @@ static void ranking_cell(const ranking_t *ranking, int index, cli_excess_t *exce
 
 static int ranking_print(const cli_group_t *group, const ranking_t *ranking, cli_excess_t *excess)
 {
-    cli_column_t column[2 * CLI_RANKING_SIZES_MAX];
+    cli_column_t column[2 * CLI_RANKING_SIZES_MAX + 1] = {{0}};
     char title[CLI_RANKING_SIZES_MAX][2][TITLE_SIZE], bytes[TRV_BYTES_TEXT_MAX];
     int positions = 0;
     cli_table_t table;
@@ -98,7 +98,7 @@ static int ranking_print(const cli_group_t *group, const ranking_t *ranking, cli
         column[2 * size + 1] = (cli_column_t){NULL, title[size][1], true, 0};
         positions = ranking[size].positions > positions ? ranking[size].positions : positions;
     }
-    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, 2 * group->sizes, cli_stdout_is_terminal());
+    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column);
     for (int position = 0; position < positions; position++) {
         for (int size = 0; size < group->sizes; size++)
             ranking_cell(&ranking[size], position, excess, &table);

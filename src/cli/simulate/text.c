@@ -60,7 +60,7 @@ static int print_table(const cli_simulate_t *job, const cli_group_t *group, cons
                        cell_t *cell, cli_excess_t *excess)
 {
     char marked[CLI_MARKED_MAX], label[CLI_MARKED_MAX + 2];
-    cli_column_t column[CLI_SIMULATE_SIZES_MAX + 1] = {{NULL, corner, false, 0}};
+    cli_column_t column[CLI_SIMULATE_SIZES_MAX + 2] = {{NULL, corner, false, 0}};
     char title[CLI_SIMULATE_SIZES_MAX][TRV_BYTES_TEXT_MAX + 8], bytes[TRV_BYTES_TEXT_MAX], text[CELL_MAX];
     cli_table_t table;
     for (int size = 0; size < group->sizes; size++) {
@@ -68,7 +68,7 @@ static int print_table(const cli_simulate_t *job, const cli_group_t *group, cons
                  job->goal ? "" : trv_format_bytes(point_at(group, 0, size)->bytes, bytes), margin, "");
         column[size + 1] = (cli_column_t){NULL, title[size], true, 0};
     }
-    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, group->sizes + 1, cli_stdout_is_terminal());
+    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column);
     for (int line = 0; line < group->lines; line++) {
         if (!runs(group, line))
             continue;
@@ -233,15 +233,18 @@ static int print_limits(const cli_group_t *group)
 
 static int print_busiest(const cli_group_t *group, const cli_point_t *point, const cli_detail_t *detail)
 {
-    static const cli_column_t column[] = {{NULL, "from", true, 0},         {NULL, "port", false, 0},
-                                          {NULL, "to", true, 0},           {NULL, "busy %", true, 0},
-                                          {NULL, "bytes", true, 0},        {NULL, "packets", true, 0},
-                                          {NULL, "longest queue", true, 0}};
+    static const cli_column_t column[] = {{NULL, "from", true, 0},
+                                          {NULL, "port", false, 0},
+                                          {NULL, "to", true, 0},
+                                          {NULL, "busy %", true, 0},
+                                          {NULL, "bytes", true, 0},
+                                          {NULL, "packets", true, 0},
+                                          {NULL, "longest queue", true, 0},
+                                          {0}};
     int ports = 2 * group->torus.dims;
     char port_text[TRV_PORT_TEXT_MAX];
     cli_table_t table;
-    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column, sizeof column / sizeof column[0],
-                    cli_stdout_is_terminal());
+    cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column);
     for (int i = 0; i < detail->busiest; i++) {
         const trv_link_load_t *load = &detail->load[i];
         int rank = detail->link[i] / ports, port = detail->link[i] % ports;

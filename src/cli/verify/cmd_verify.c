@@ -402,16 +402,23 @@ static int check_links(options_t *options, const trv_schedule_file_t *file)
 static int print_table(const options_t *options, const trv_schedule_t *schedule, const trv_gpu_program_t *program,
                        int *code)
 {
-    cli_column_t column[] = {
-        {"torus", "torus", false, 0},      {"algorithm", "algorithm", false, 0},
-        {"chosen_for", NULL, false, 0},    {"collective", "collective", false, 14},
-        {"verdict", "verdict", false, 7},  {"consistent", "consistent", false, 0},
-        {"ranks", "ranks", true, 6},       {"blocks", "blocks", true, 7},
-        {"messages", "messages", true, 9}, {"method", "method", false, 10},
-        {"seconds", "time", true, 9},      {"fault_rank", NULL, false, 0},
-        {"fault_stream", NULL, false, 0},  {"fault_step", NULL, false, 0},
-        {"fault_block", NULL, false, 0},   {"reason", "", false, 0},
-    };
+    cli_column_t column[] = {{"torus", "torus", false, 0},
+                             {"algorithm", "algorithm", false, 0},
+                             {"chosen_for", NULL, false, 0},
+                             {"collective", "collective", false, 14},
+                             {"verdict", "verdict", false, 7},
+                             {"consistent", "consistent", false, 0},
+                             {"ranks", "ranks", true, 6},
+                             {"blocks", "blocks", true, 7},
+                             {"messages", "messages", true, 9},
+                             {"method", "method", false, 10},
+                             {"seconds", "time", true, 9},
+                             {"fault_rank", NULL, false, 0},
+                             {"fault_stream", NULL, false, 0},
+                             {"fault_step", NULL, false, 0},
+                             {"fault_block", NULL, false, 0},
+                             {"reason", "", false, 0},
+                             {0}};
     tally_t tally = {0};
     cli_table_t table;
     set_widths(options, schedule, column);
@@ -419,8 +426,7 @@ static int print_table(const options_t *options, const trv_schedule_t *schedule,
         column[0].width = (int)strlen("1024 GPUs");
         column[1].width = cli_text_width(program->name);
     }
-    cli_table_begin(&table, stdout, options->format, column, sizeof column / sizeof column[0],
-                    cli_stdout_is_terminal());
+    cli_table_begin(&table, stdout, options->format, column);
     cli_table_stream(&table);
     int rc = program->gpus ? verify_program(&table, program, &tally)
              : schedule    ? verify_one(&table, options, schedule, trv_schedule_name(schedule), &tally)
