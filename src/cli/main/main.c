@@ -12,6 +12,8 @@
 #include "cli/main/subcommand_list.h"
 #include "cli/shared/progress.h"
 #include "cli/shared/tool.h"
+#include "cli/shared/words.h"
+#include "base/append.h"
 #include "base/text/nearest.h"
 
 #define SUBCOMMANDS_MAX 32
@@ -40,18 +42,14 @@ static void print_help(void)
                    "Exit status: 0 success, 1 a schedule violates its claims, 2 bad input, 130 interrupted.\n");
 }
 
-/* Returns "list, plan, … or info"; `last` separates the last two names. */
-static const char *all_names(const char *last)
+/* Returns "list, plan, … or info". */
+static const char *all_names(void)
 {
-    static char text[256];
-    size_t used = 0;
-    for (int i = 0; i < trv_subcommands && used < sizeof text; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s",
-                                 i == 0                    ? ""
-                                 : i < trv_subcommands - 1 ? ", "
-                                                           : last,
-                                 trv_subcommand[i].command->name);
-    return text;
+    static char list[256];
+    char names[256] = "";
+    for (int i = 0; i < trv_subcommands; i++)
+        trv_append(names, sizeof names, "%s%s", i > 0 ? " " : "", trv_subcommand[i].command->name);
+    return cli_words_list(names, list, sizeof list);
 }
 
 static int unknown(const char *text)
@@ -64,7 +62,7 @@ static int unknown(const char *text)
     const char *nearest = trv_nearest(text, name, trv_subcommands);
     if (nearest)
         return cli_bad(NULL, "there is no subcommand '%.40s'; did you mean %s?", text, nearest);
-    return cli_bad(NULL, "there is no subcommand '%.40s'; expected %s", text, all_names(" or "));
+    return cli_bad(NULL, "there is no subcommand '%.40s'; expected %s", text, all_names());
 }
 
 /* Checks that all output was written, because a full disk is an error. Cancelled work ends the process as SIGINT
@@ -82,7 +80,7 @@ int main(int argc, char **argv)
 {
     setlocale(LC_CTYPE, "");
     if (argc < 2)
-        return cli_bad(NULL, "a subcommand is missing: %s; `trivance --help` has examples", all_names(" or "));
+        return cli_bad(NULL, "a subcommand is missing: %s; `trivance --help` has examples", all_names());
     const char *name = argv[1];
     const bool is_help = strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "help") == 0;
     if (is_help && argc == 2) {

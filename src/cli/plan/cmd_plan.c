@@ -13,6 +13,7 @@
 #include "cli/shared/tool.h"
 #include "cli/shared/input.h"
 #include "cli/shared/lower_bound.h"
+#include "cli/shared/words.h"
 #include "base/text/parse.h"
 #include "cli/plan/plan.h"
 #include "cli/plan/query.h"
@@ -325,16 +326,11 @@ static int plan_show(options_t *options)
 
 static int read_format(const char *text, plan_format_t *format)
 {
-    static const char *const name[] = {"text", "svg", "json"};
-    for (int i = 0; i < 3; i++)
-        if (strcmp(text, name[i]) == 0) {
-            *format = (plan_format_t)i;
-            return TRV_OK;
-        }
-    return trv_fail(TRV_ERR_ARGUMENT,
-                    "--format: there is no format '%.40s' for a schedule; expected text, svg or json, for example "
-                    "--format=json (csv is for --all-sizes, --why and --nodes)",
-                    text);
+    const int index = cli_words_find("text svg json", text, "format", " for a schedule");
+    if (index < 0)
+        return trv_fail(index, "--format: %s (csv is for --all-sizes, --why and --nodes)", trv_last_error());
+    *format = (plan_format_t)index;
+    return TRV_OK;
 }
 
 /* Whether a row of the network is cut in two: then its nodes are planned as a set, unless the options are about a

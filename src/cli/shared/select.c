@@ -7,12 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/append.h"
 #include "base/text/nearest.h"
 #include "base/text/parse.h"
 #include "base/error.h"
 #include "schedule/collective.h"
 #include "settings/rules.h"
+#include "cli/shared/words.h"
 
 static const cli_choice_t planned = {.label = "planned", .planned = true};
 
@@ -169,19 +169,9 @@ void cli_selection_restrict(cli_selection_t *selection, unsigned collectives)
 
 int cli_parse_collective(const char *text, trv_collective_t *collective)
 {
-    char names[200] = "";
-    for (int i = 0; i < TRV_COLLECTIVES; i++) {
-        if (strcmp(trv_collective_shapes[i].name, text) == 0) {
-            *collective = (trv_collective_t)i;
-            return TRV_OK;
-        }
-        trv_append(names, sizeof names, "%s%s",
-                   i == 0                     ? ""
-                   : i == TRV_COLLECTIVES - 1 ? " or "
-                                              : ", ",
-                   trv_collective_shapes[i].name);
-    }
-    return trv_fail(TRV_ERR_ARGUMENT, "there is no collective '%.40s'; expected %s", text, names);
+    const int index = cli_words_find(CLI_COLLECTIVE_WORDS, text, "collective", "");
+    *collective = index < 0 ? *collective : (trv_collective_t)index;
+    return index < 0 ? index : TRV_OK;
 }
 
 int cli_parse_collectives(const char *list, trv_collective_t collective[TRV_COLLECTIVES], int *collectives)

@@ -51,6 +51,7 @@ int cli_select_compared(cli_selection_t *selection);
 /* Leaves out those algorithms of `all` and of families that support none of the collectives (bit c: collective c). */
 void cli_selection_restrict(cli_selection_t *selection, unsigned collectives);
 
+/* The names of the collectives, in the order of trv_collective_t. */
 #define CLI_COLLECTIVE_WORDS "allreduce reduce-scatter allgather broadcast reduce scatter gather alltoall"
 #define CLI_COLLECTIVE_HELP                                                                                            \
     "allreduce (default), reduce-scatter, allgather, broadcast, reduce, scatter, gather or alltoall"

@@ -10,21 +10,16 @@
 
 #include "base/number.h"
 #include "cli/shared/tool.h"
+#include "cli/shared/words.h"
 #include "base/text/parse.h"
 #include "base/error.h"
 #include "base/array.h"
 
 int cli_parse_format(const char *text, cli_format_t *format)
 {
-    static const char *const name[] = {"table", "json", "csv"};
-    for (int i = 0; i < 3; i++)
-        if (strcmp(text, name[i]) == 0) {
-            *format = (cli_format_t)i;
-            return TRV_OK;
-        }
-    return trv_fail(TRV_ERR_ARGUMENT,
-                    "there is no format '%.40s' for this table; expected table, json or csv, for example --format=json",
-                    text);
+    const int index = cli_words_find("table json csv", text, "format", " for this table");
+    *format = index < 0 ? *format : (cli_format_t)index;
+    return index < 0 ? index : TRV_OK;
 }
 
 int cli_text_width(const char *text)
