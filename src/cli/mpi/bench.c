@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/shared/progress.h"
 #include "cli/shared/tool.h"
 #include "base/error.h"
 #include "cli/mpi/samples.h"
@@ -19,21 +20,19 @@ typedef struct bench {
     bench_options_t options;
     bench_team_t team;
     bench_output_t output;
-    bool progress;
+    cli_progress_t progress; /* on rank 0 */
     machine_load_t machine_load;
     double spreads; /* sum over the rows */
     int rows;
     bool begun; /* the output */
-    int done, all;
     uint64_t wrong;
 } bench_t;
 
 static void show_progress(bench_t *bench, const char *label, uint64_t bytes)
 {
-    bench->done++;
-    if (bench->progress)
-        fprintf(stderr, "\r\033[K%3d %%  %s, %llu bytes", 100 * (bench->done - 1) / (bench->all > 0 ? bench->all : 1),
-                label, (unsigned long long)bytes);
+    char what[CLI_PROGRESS_NAME_MAX];
+    snprintf(what, sizeof what, "%.60s, %llu bytes", label, (unsigned long long)bytes);
+    cli_progress_name(&bench->progress, what);
 }
 
 /* Measures all members of an entry; stores the fastest one's row, and the member in the task. In the nccl layout the
@@ -74,8 +73,7 @@ static void row_add(bench_t *bench, const bench_row_t *row, const bench_row_t *s
     bench->spreads += row->spread;
     bench->rows++;
     bench->wrong += row->wrong + (row->checked && !row->identical) + (second ? second->wrong + !second->identical : 0);
-    if (bench->progress)
-        fprintf(stderr, "\r\033[K");
+    cli_progress_pause(&bench->progress);
     begin_output(bench);
     if (bench->team.rank != 0)
         return;
@@ -98,6 +96,7 @@ static int row_run(bench_t *bench, bench_task_t task, bool first)
         code = bench_measure(&bench->team, &task, &second);
     if (code == TRV_OK)
         row_add(bench, &row, pair ? &second : NULL, first);
+    cli_progress_step(&bench->progress, 1);
     return code == TRV_ERR_UNSUPPORTED ? TRV_OK : code; /* the algorithm does not support the torus */
 }
 
@@ -123,7 +122,7 @@ static int torus_run(bench_t *bench, const trv_torus_t *torus)
             if (transport > 0 && entry->kind == BENCH_LIBRARY)
                 continue;
             if (!entry_supports(bench, entry, torus)) {
-                bench->done++;
+                cli_progress_step(&bench->progress, 1);
                 if (entry->required && bench->team.rank == 0 && transport == 0 && (by_algorithm ? b : a) == 0)
                     fprintf(stderr, "trivance bench: skipped: %s\n", trv_last_error());
                 continue;
@@ -189,6 +188,7 @@ static int torus_run_turns(bench_t *bench, const trv_torus_t *torus)
         rows = tasks_list(bench, torus, bench->options.bytes[s], task);
         code = rows > 0 ? bench_measure_turns(&bench->team, task, rows, row) : TRV_OK;
         rows_add(bench, row, code == TRV_OK ? rows : 0);
+        cli_progress_step(&bench->progress, 1);
     }
     return code;
 }
@@ -223,21 +223,19 @@ static int bench_run(bench_t *bench)
         code = machine_load_measure(bench->team.comm, &bench->machine_load);
     if (code < 0)
         return code;
-    bench->all = bench->options.tori * bench->options.sizes *
-                 (bench->options.turns ? 1 : bench->options.entries * bench->options.transports);
-    bench->progress = bench->team.rank == 0 && cli_stderr_is_terminal() &&
-                      (!cli_stdout_is_terminal() || bench->options.format == BENCH_MATRIX);
+    const int lines = bench->options.turns ? 1 : bench->options.entries * bench->options.transports;
+    if (bench->team.rank == 0)
+        cli_progress_begin(&bench->progress, "", bench->options.tori * bench->options.sizes * lines);
     for (int t = 0; t < bench->options.tori && code == TRV_OK; t++)
         code = (bench->options.turns ? torus_run_turns : torus_run)(bench, &bench->options.torus[t]);
-    if (bench->progress)
-        fprintf(stderr, "\r\033[K");
+    cli_progress_end(&bench->progress);
     if (code == TRV_OK)
         begin_output(bench);
     if (bench->team.rank == 0 && bench->begun && bench_output_end(&bench->output) < 0 && code == TRV_OK)
         code = TRV_ERR_MEMORY;
     if (bench->rows > 0)
         machine_load_add_spread(&bench->machine_load, bench->spreads / bench->rows);
-    if (bench->team.rank == 0 && code == TRV_OK && bench->options.format != BENCH_MATRIX)
+    if (bench->team.rank == 0 && code == TRV_OK)
         machine_load_warn("bench", &bench->machine_load);
     return code;
 }

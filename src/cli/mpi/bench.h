@@ -7,7 +7,6 @@
  *     bench_data.c     inputs with exactly known results, and the check of results
  *     bench_measure.c  a row: the call, its check, its times on all ranks; exchanges with neighbours
  *     bench_output.c   rows as table, csv, json, or in the layout of the OSU benchmarks or nccl-tests
- *     bench_matrix.c   a mark for every result instead of rows
  *     bench.c          the order of the rows
  */
 #ifndef TRIVANCE_CLI_MPI_BENCH_H
@@ -67,7 +66,7 @@ uint64_t bench_data_hash(const bench_data_t *data, const char *result, uint64_t 
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
 
-typedef enum bench_format { BENCH_TABLE, BENCH_CSV, BENCH_JSON, BENCH_OSU, BENCH_NCCL, BENCH_MATRIX } bench_format_t;
+typedef enum bench_format { BENCH_TABLE, BENCH_CSV, BENCH_JSON, BENCH_OSU, BENCH_NCCL } bench_format_t;
 
 /* One entry of --algorithm: an algorithm, a family (the fastest of its members is shown), the MPI library's own
  * collective ("mpi", "mpi:ring"), a selection by Trivance as with TRV_Comm_set ("auto", "planned"), the schedule of
@@ -183,7 +182,6 @@ typedef struct bench_output {
     uint64_t wrong;
     double bandwidth; /* sum of the bus bandwidths */
     int rows;
-    unsigned char *mark; /* for --format=matrix: one per torus, entry and size */
 } bench_output_t;
 
 void bench_output_begin(bench_output_t *output, const bench_options_t *options, const machine_load_t *machine_load,
@@ -195,11 +193,6 @@ void bench_output_section(bench_output_t *output, const trv_torus_t *torus, cons
 /* Prints a row. `second`: the row of the in-place run (nccl layout only), otherwise NULL. */
 void bench_output_row(bench_output_t *output, const bench_row_t *row, const bench_row_t *second);
 int bench_output_end(bench_output_t *output);
-
-/* bench_matrix.c: the output of --format=matrix. */
-void bench_matrix_begin(bench_output_t *output);
-void bench_matrix_row(bench_output_t *output, const bench_row_t *row);
-int bench_matrix_end(bench_output_t *output);
 
 /* Runs the whole program and returns the exit code. */
 int bench_main(int argc, char **argv);

@@ -12,7 +12,7 @@
 #include "schedule/collective.h"
 #include "settings/rules.h"
 #include "base/text/parse.h"
-#include "cli/shared/tool.h"
+#include "cli/shared/words.h"
 
 int bench_add_entry(bench_options_t *options, const bench_entry_t *entry)
 {
@@ -30,16 +30,12 @@ int bench_add_entry(bench_options_t *options, const bench_entry_t *entry)
 /* Fails with a list of the operations that are defined on the type: "land, lor or lxor". */
 static int fail_undefined(trv_op_t op, trv_type_t type)
 {
-    const char *name[TRV_OPS];
-    char list[128] = "";
-    int count = 0;
+    char names[128] = "", list[128];
     for (int i = 0; i < TRV_OPS; i++)
         if (trv_op_supports((trv_op_t)i, type))
-            name[count++] = trv_op_name((trv_op_t)i);
-    for (int i = 0; i < count; i++)
-        trv_append(list, sizeof list, "%s%s", i == 0 ? "" : i < count - 1 ? ", " : " or ", name[i]);
+            trv_append(names, sizeof names, "%s%s", *names ? " " : "", trv_op_name((trv_op_t)i));
     return trv_fail(TRV_ERR_UNSUPPORTED, "the operation %s is not defined on %s; use %s", trv_op_name(op),
-                    trv_type_name(type), list);
+                    trv_type_name(type), cli_words_list(names, list, sizeof list));
 }
 
 int bench_check_elements(const bench_options_t *options, trv_type_t type, trv_op_t op)
@@ -214,5 +210,5 @@ int bench_read_entries(bench_options_t *options, const char *list, MPI_Comm comm
         code = more < 0 ? more : add_item(options, item, comm);
     if (code == TRV_OK)
         code = keep_supported(options);
-    return code == TRV_OK && (options->format == BENCH_MATRIX || options->turns) ? split_families(options) : code;
+    return code == TRV_OK && options->turns ? split_families(options) : code;
 }

@@ -8,6 +8,7 @@
 #include "cli/host/handover.h"
 #include "cli/shared/bench_command.h"
 #include "cli/shared/tool.h"
+#include "cli/shared/words.h"
 #include "base/text/parse.h"
 #include "base/error.h"
 #include "cli/mpi/bench.h"
@@ -66,14 +67,9 @@ static int add_tori(bench_options_t *options, const char *list, int ranks)
 
 static int parse_format(const char *text, bench_format_t *format)
 {
-    static const char *const name[] = {"table", "csv", "json", "osu", "nccl", "matrix"};
-    for (int i = 0; i < 6; i++)
-        if (strcmp(text, name[i]) == 0) {
-            *format = (bench_format_t)i;
-            return TRV_OK;
-        }
-    return trv_fail(TRV_ERR_ARGUMENT, "there is no format '%.40s'; expected table, csv, json, osu, nccl or matrix",
-                    text);
+    const int index = cli_words_find("table csv json osu nccl", text, "format", "");
+    *format = index < 0 ? *format : (bench_format_t)index;
+    return index < 0 ? index : TRV_OK;
 }
 
 static int parse_check(const char *text, bool *check)
@@ -210,12 +206,9 @@ const char *bench_transport(const bench_options_t *options, const bench_entry_t 
 
 static int add_transport(bench_options_t *options, const char *name)
 {
-    int transport = 0;
-    while (transport < BENCH_TRANSPORTS_MAX && strcmp(name, transport_name[transport]) != 0)
-        transport++;
-    if (transport == BENCH_TRANSPORTS_MAX)
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "--transport: '%.20s' is neither mpi nor ofi; for example --transport=mpi,ofi", name);
+    const int transport = cli_words_find("mpi ofi", name, "transport", "");
+    if (transport < 0)
+        return transport;
     for (int i = 0; i < options->transports; i++)
         if (options->transport[i] == transport)
             return TRV_OK;
@@ -298,10 +291,6 @@ static int find_conflict(const draft_t *draft)
     if (options->in_place && options->format == BENCH_NCCL)
         return trv_fail(TRV_ERR_ARGUMENT,
                         "--format=nccl shows both in-place and out-of-place runs; leave --in-place out");
-    if (options->format == BENCH_MATRIX && (options->iterations >= 0 || options->warmup >= 0 || !options->check))
-        return trv_fail(TRV_ERR_ARGUMENT,
-                        "--format=matrix checks one run of each algorithm and size and measures nothing; leave "
-                        "--iterations, --warmup and --check out");
     if (options->turns && options->format > BENCH_JSON)
         return trv_fail(TRV_ERR_ARGUMENT, "--turns is for the formats table, csv and json");
     if (draft->schedule && draft->with_collective)
@@ -316,10 +305,6 @@ static int options_complete(draft_t *draft)
 {
     bench_options_t *options = draft->options;
     int code = find_conflict(draft);
-    if (options->format == BENCH_MATRIX) { /* one run, checked */
-        options->warmup = 1;
-        options->iterations = 0;
-    }
     if (code == TRV_OK)
         code = transports_read(draft); /* before the library reads the environment */
     if (code == TRV_OK && draft->schedule)

@@ -156,23 +156,11 @@ static void layout_head(const bench_options_t *options)
 
 /* ---- The output -------------------------------------------------------------------------------------------------- */
 
-static void begin_matrix(bench_output_t *output, int ranks)
-{
-    const bench_options_t *options = output->options;
-    char elements[64];
-    printf("%s of %s on %d MPI ranks%s; ✓ exact%s, ✗ not\n", trv_collective_shape(options->collective)->title,
-           elements_text(options, elements), ranks, options->in_place ? ", in place" : "",
-           bench_data_identical(options->collective) ? " and bitwise identical on all ranks" : "");
-    bench_matrix_begin(output);
-}
-
 void bench_output_begin(bench_output_t *output, const bench_options_t *options, const machine_load_t *machine_load,
                         int ranks)
 {
     *output = (bench_output_t){.options = options, .machine_load = machine_load};
-    if (options->format == BENCH_MATRIX)
-        begin_matrix(output, ranks);
-    else if (options->format <= BENCH_JSON)
+    if (options->format <= BENCH_JSON)
         begin_table(output, ranks);
     else
         printf("# Trivance %s, %s on %d MPI ranks\n", trv_version(), trv_collective_shape(options->collective)->title,
@@ -185,7 +173,7 @@ void bench_output_section(bench_output_t *output, const trv_torus_t *torus, cons
 {
     const bench_options_t *options = output->options;
     char text[TRV_TORUS_TEXT_MAX];
-    if (options->format <= BENCH_JSON || options->format == BENCH_MATRIX)
+    if (options->format <= BENCH_JSON)
         return;
     printf("# algorithm %s, torus %s, %s %s%s%s\n", entry->label, trv_torus_format(torus, text, sizeof text),
            trv_type_name(entry->data.type), op_text(&entry->data), transport ? ", transport " : "",
@@ -265,9 +253,7 @@ void bench_output_row(bench_output_t *output, const bench_row_t *row, const benc
 {
     count_row(output, row);
     count_row(output, second);
-    if (output->options->format == BENCH_MATRIX)
-        bench_matrix_row(output, row);
-    else if (output->options->format <= BENCH_JSON)
+    if (output->options->format <= BENCH_JSON)
         table_row(output, row);
     else
         layout_row(output->options, row, second);
@@ -279,8 +265,6 @@ int bench_output_end(bench_output_t *output)
     int code = TRV_OK;
     if (output->options->format <= BENCH_JSON)
         code = cli_table_end(&output->table);
-    if (output->options->format == BENCH_MATRIX)
-        code = bench_matrix_end(output);
     if (output->options->format == BENCH_NCCL)
         trv_fprintf(stdout, "# Out of bounds values : %llu %s\n# Avg bus bandwidth    : %g\n",
                     (unsigned long long)output->wrong, output->wrong ? "FAILED" : "OK",

@@ -2,7 +2,6 @@
  * A schedule from the user's file. Rank 0 reads it, because the file need not exist on every node, and broadcasts it.
  * The schedule is verified before it is executed: an incorrect one would produce wrong results or deadlock.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -11,12 +10,7 @@
 #include "cli/mpi/bench.h"
 #include "cli/mpi/polled.h"
 #include "cli/shared/input.h"
-
-static void schedule_warn(void *context, const char *sentence)
-{
-    (void)context;
-    fprintf(stderr, "trivance bench: warning: %s\n", sentence);
-}
+#include "cli/shared/tool.h"
 
 int bench_schedule_load(const char *path, MPI_Comm comm, trv_schedule_t **schedule)
 {
@@ -40,7 +34,7 @@ int bench_schedule_load(const char *path, MPI_Comm comm, trv_schedule_t **schedu
     }
     PMPI_Bcast(text, length, MPI_BYTE, 0, comm);
     trv_schedule_file_t file = {0};
-    int code = trv_schedule_file_parse(text, (size_t)length, path, &file, schedule_warn, NULL);
+    int code = trv_schedule_file_parse(text, (size_t)length, path, &file, cli_warn_callback, (void *)(size_t) "bench");
     free(text);
     if (code == TRV_OK && !file.has_blocks)
         code = trv_fail(TRV_ERR_INVALID,

@@ -47,9 +47,8 @@ static const cli_option_t option[] =
      {"check", BENCH_CHECK, "[0|1]", "compare every result (default: on)", "0 1"},
      {NULL, 0, NULL, "Output", NULL},
      {"format", 'f', "F",
-      "table (default), csv, json, osu or nccl (the layouts of the OSU benchmarks and of nccl-tests), or matrix: a "
-      "mark for every algorithm and size, checked in one run and not timed",
-      "table csv json osu nccl matrix"},
+      "table (default), csv, json, osu or nccl (the layouts of the OSU benchmarks and of nccl-tests)",
+      "table csv json osu nccl"},
      CLI_OPTIONS_END};
 
 const cli_command_t cli_bench_command = {
