@@ -19,6 +19,7 @@
 #include "cli/shared/network_options.h"
 #include "cli/shared/choose.h"
 #include "cli/shared/table.h"
+#include "cli/shared/words.h"
 #include "base/error.h"
 #include "schedule/collective.h"
 #include "verify/gpu_program.h"
@@ -89,130 +90,97 @@ static int root_of(const options_t *options, trv_collective_t collective)
     return options->all_collectives && !trv_collective_has_root(collective) ? 0 : options->root;
 }
 
-/* Finds the planner's selection for `planned`. */
-static int find_plan(const options_t *options, const trv_torus_t *torus, trv_collective_t collective,
-                     trv_planner_choice_t *best)
-{
-    return cli_planner_best(torus, collective, root_of(options, collective), &options->network.options, NULL,
-                            options->bytes, best);
-}
-
 typedef struct tally {
     int proved, wrong, skipped;
 } tally_t;
 
-#define SHOWN_MAX (TRV_ALGORITHM_NAME_MAX + 16)
+/* A row, whose fields of the verdict are empty if the schedule was skipped. */
+typedef struct row {
+    const char *torus, *name, *chosen_for, *result;
+    trv_collective_t collective;
+    const trv_verdict_t *verdict; /* NULL: skipped */
+    bool has_order;               /* the order of the additions is known, and so whether results are consistent */
+    const char *reason;           /* of a skipped or wrong schedule; NULL: none */
+} row_t;
 
-/* Writes "planned: hybrid:9", the displayed name of a schedule that was selected for another name. */
-static void format_name(const char *name, const char *chosen_for, char text[SHOWN_MAX])
+static void add_number(cli_table_t *table, bool known, int64_t number)
 {
-    snprintf(text, SHOWN_MAX, "%s%s%.*s", strcmp(chosen_for, "planned") == 0 ? chosen_for : "",
-             strcmp(chosen_for, "planned") == 0 ? ": " : "", TRV_ALGORITHM_NAME_MAX, name);
-}
-
-static void begin_row(cli_table_t *table, const trv_torus_t *torus, const char *name, const char *chosen_for,
-                      trv_collective_t collective)
-{
-    char text[TRV_TORUS_TEXT_MAX], shown[SHOWN_MAX];
-    format_name(name, chosen_for, shown);
-    cli_cell_text(table, trv_torus_format(torus, text, sizeof text));
-    cli_cell_text(table, table->format == CLI_FORMAT_TABLE ? shown : name);
-    cli_cell_text(table, chosen_for);
-    cli_cell_text(table, trv_collective_shape(collective)->name);
-}
-
-static void add_skipped(cli_table_t *table, const trv_torus_t *torus, const char *name, const char *chosen_for,
-                        trv_collective_t collective)
-{
-    begin_row(table, torus, name, chosen_for, collective);
-    cli_cell_text(table, "skipped");
-    for (int i = 0; i < 10; i++)
-        cli_cell_none(table);
-    cli_cell_text(table, trv_last_error());
-    cli_row_end(table);
-}
-
-static void format_duration(double seconds, char text[32])
-{
-    const double ms = 1e3 * seconds;
-    trv_snprintf(text, 32, "%.*f ms", ms < 10 ? 2 : ms < 100 ? 1 : 0, ms);
-}
-
-/* The messages after a fault are not examined, so their number is not known. */
-static void put_messages(cli_table_t *table, bool valid, int64_t messages)
-{
-    if (valid)
-        cli_cell_int(table, messages);
+    if (known)
+        cli_cell_int(table, number);
     else
         cli_cell_none(table);
 }
 
-static void add_verdict(cli_table_t *table, const trv_schedule_t *schedule, const char *chosen_for,
-                        const trv_verdict_t *verdict)
+/* The messages after a fault are not examined, so their number is not known. */
+static void add_row(cli_table_t *table, const row_t *row)
 {
-    char time[32];
-    bool exact = trv_schedule_exactness(schedule) == TRV_EXACT;
-    format_duration(verdict->seconds, time);
-    begin_row(table, trv_schedule_torus(schedule), trv_schedule_name(schedule), chosen_for,
-              trv_schedule_collective(schedule));
-    cli_cell_text(table, !verdict->valid ? "WRONG" : exact ? "exact" : "covers");
-    cli_cell_bool(table, verdict->consistent);
-    cli_cell_int(table, verdict->ranks);
-    cli_cell_int(table, verdict->units);
-    put_messages(table, verdict->valid, verdict->messages);
-    cli_cell_text(table, verdict->method == TRV_VERIFY_RANDOM ? "random" : "exhaustive");
-    cli_cell_both(table, time, json_real(verdict->seconds));
-    if (verdict->valid) {
-        for (int i = 0; i < 5; i++)
-            cli_cell_none(table);
+    static const trv_verdict_t none;
+    const trv_verdict_t *verdict = row->verdict ? row->verdict : &none;
+    const bool verified = row->verdict != NULL, wrong = verified && !verdict->valid;
+    const bool planned = strcmp(row->chosen_for, "planned") == 0 && table->format == CLI_FORMAT_TABLE;
+    const double ms = 1e3 * verdict->seconds;
+    char name[TRV_ALGORITHM_NAME_MAX + 16], time[32] = "";
+    snprintf(name, sizeof name, "%s%.*s", planned ? "planned: " : "", TRV_ALGORITHM_NAME_MAX, row->name);
+    trv_snprintf(time, sizeof time, "%.*f ms", ms < 10 ? 2 : ms < 100 ? 1 : 0, ms);
+    cli_cell_text(table, row->torus);
+    cli_cell_text(table, name);
+    cli_cell_text(table, row->chosen_for);
+    cli_cell_text(table, trv_collective_shape(row->collective)->name);
+    cli_cell_text(table, row->result);
+    row->has_order ? cli_cell_bool(table, verdict->consistent) : cli_cell_none(table);
+    add_number(table, verified, verdict->ranks);
+    add_number(table, verified, verdict->units);
+    add_number(table, verified && verdict->valid, verdict->messages);
+    if (verified) {
+        cli_cell_text(table, verdict->method == TRV_VERIFY_RANDOM ? "random" : "exhaustive");
+        cli_cell_both(table, time, json_real(verdict->seconds));
     } else {
-        cli_cell_int(table, verdict->fault_rank);
-        cli_cell_int(table, verdict->fault_stream);
-        cli_cell_int(table, verdict->fault_step);
-        cli_cell_int(table, verdict->fault_unit);
-        cli_cell_text(table, verdict->fault);
+        cli_cell_none(table);
+        cli_cell_none(table);
     }
+    add_number(table, wrong && (row->has_order || verdict->fault_rank >= 0), verdict->fault_rank);
+    add_number(table, wrong && row->has_order, verdict->fault_stream);
+    add_number(table, wrong && row->has_order, verdict->fault_step);
+    add_number(table, wrong && row->has_order, verdict->fault_unit);
+    row->reason ? cli_cell_text(table, row->reason) : cli_cell_none(table);
     cli_row_end(table);
 }
 
-/* Verifies a program of GPUs, which has no torus. */
+static void tally_add(tally_t *tally, bool valid)
+{
+    tally->proved += valid;
+    tally->wrong += !valid;
+}
+
+/* Verifies a program of GPUs, which has no torus. The orders of additions on GPUs are not compared; threadblocks and
+ * their steps are not streams. */
 static int verify_program(cli_table_t *table, const trv_gpu_program_t *program, tally_t *tally)
 {
-    trv_gpu_program_verdict_t verdict;
+    trv_gpu_program_verdict_t found;
     cli_progress_t progress;
-    char gpus[32], time[32], what[CLI_PROGRESS_NAME_MAX];
+    char gpus[32], what[CLI_PROGRESS_NAME_MAX];
     snprintf(what, sizeof what, "verifying %.63s", program->name);
     const trv_span_t all = cli_progress_begin(&progress, what, 1);
-    int rc = trv_gpu_program_verify(program, all, &verdict);
+    int rc = trv_gpu_program_verify(program, all, &found);
     cli_progress_end(&progress);
     if (rc)
         return rc;
     snprintf(gpus, sizeof gpus, "%d GPUs", program->gpus);
-    format_duration(verdict.seconds, time);
-    cli_cell_both(table, gpus, json_null());
-    cli_cell_text(table, program->name);
-    cli_cell_text(table, program->name);
-    cli_cell_text(table, trv_collective_shape(program->collective)->name);
-    cli_cell_text(table, verdict.valid ? "exact" : "WRONG");
-    cli_cell_none(table); /* the orders of additions on GPUs are not compared */
-    cli_cell_int(table, program->gpus);
-    cli_cell_int(table, program->chunks);
-    put_messages(table, verdict.valid, verdict.messages);
-    cli_cell_text(table, "exhaustive");
-    cli_cell_both(table, time, json_real(verdict.seconds));
-    if (verdict.gpu >= 0)
-        cli_cell_int(table, verdict.gpu);
-    else
-        cli_cell_none(table);
-    for (int i = 0; i < 3; i++) /* threadblocks and their steps are not streams */
-        cli_cell_none(table);
-    if (verdict.valid)
-        cli_cell_none(table);
-    else
-        cli_cell_text(table, verdict.fault);
-    cli_row_end(table);
-    tally->proved += verdict.valid;
-    tally->wrong += !verdict.valid;
+    const trv_verdict_t verdict = {TRV_VERDICT,
+                                   .valid = found.valid,
+                                   .ranks = program->gpus,
+                                   .units = program->chunks,
+                                   .messages = found.messages,
+                                   .seconds = found.seconds,
+                                   .fault_rank = found.gpu};
+    add_row(table, &(row_t){.torus = gpus,
+                            .name = program->name,
+                            .chosen_for = program->name,
+                            .result = found.valid ? "exact" : "WRONG",
+                            .collective = program->collective,
+                            .verdict = &verdict,
+                            .reason = found.valid ? NULL : found.fault});
+    tally_add(tally, found.valid);
     return TRV_OK;
 }
 
@@ -224,11 +192,19 @@ static int verify_one(cli_table_t *table, const options_t *options, const trv_sc
     int rc = cli_verify_schedule(schedule, &network, options->method, &verdict);
     if (rc)
         return rc;
-    add_verdict(table, schedule, chosen_for, &verdict);
-    if (verdict.valid)
-        tally->proved++;
-    else
-        tally->wrong++;
+    const bool exact = trv_schedule_exactness(schedule) == TRV_EXACT;
+    char torus[TRV_TORUS_TEXT_MAX];
+    add_row(table, &(row_t){.torus = trv_torus_format(trv_schedule_torus(schedule), torus, sizeof torus),
+                            .name = trv_schedule_name(schedule),
+                            .chosen_for = chosen_for,
+                            .result = !verdict.valid ? "WRONG"
+                                      : exact        ? "exact"
+                                                     : "covers",
+                            .collective = trv_schedule_collective(schedule),
+                            .verdict = &verdict,
+                            .has_order = true,
+                            .reason = verdict.valid ? NULL : verdict.fault});
+    tally_add(tally, verdict.valid);
     return TRV_OK;
 }
 
@@ -240,7 +216,9 @@ static int create_member(const options_t *options, const trv_torus_t *torus, con
     trv_planner_choice_t best;
     const char *name = choice->planned ? best.algorithm : cli_member_name(choice, member);
     *schedule = NULL;
-    int rc = choice->planned ? find_plan(options, torus, collective, &best) : TRV_OK;
+    int rc = choice->planned ? cli_planner_best(torus, collective, root_of(options, collective),
+                                                &options->network.options, NULL, options->bytes, &best)
+                             : TRV_OK;
     return rc ? rc : trv_schedule_create_on(schedule, &network, name, collective, root_of(options, collective));
 }
 
@@ -248,6 +226,7 @@ static int verify_member(cli_table_t *table, const options_t *options, const trv
                          const cli_choice_t *choice, int member, trv_collective_t collective, tally_t *tally)
 {
     trv_schedule_t *schedule;
+    char text[TRV_TORUS_TEXT_MAX];
     if (options->selection.all && !choice->planned && !trv_algorithm_has_collective(choice->member[member], collective))
         return TRV_OK;
     int rc = create_member(options, torus, choice, member, collective, &schedule);
@@ -255,7 +234,12 @@ static int verify_member(cli_table_t *table, const options_t *options, const trv
         rc = cli_check_routes(schedule, &options->network.options);
     if (rc == TRV_ERR_UNSUPPORTED && (!options->selection.single || options->all_collectives)) {
         trv_schedule_destroy(schedule);
-        add_skipped(table, torus, choice->planned ? "" : cli_member_name(choice, member), choice->label, collective);
+        add_row(table, &(row_t){.torus = trv_torus_format(torus, text, sizeof text),
+                                .name = choice->planned ? "" : cli_member_name(choice, member),
+                                .chosen_for = choice->label,
+                                .result = "skipped",
+                                .collective = collective,
+                                .reason = trv_last_error()});
         tally->skipped++;
         return TRV_OK;
     }
@@ -278,8 +262,6 @@ static int verify_tori(cli_table_t *table, const options_t *options, tally_t *ta
     return rc;
 }
 
-static void warn(void *context, const char *sentence) { cli_warn(context, "%s", sentence); }
-
 /* Reads the file, which contains a schedule or a program of GPUs. */
 static int read_file(const options_t *options, trv_schedule_file_t *file, trv_gpu_program_t *program)
 {
@@ -294,7 +276,7 @@ static int read_file(const options_t *options, trv_schedule_file_t *file, trv_gp
         free(text);
         return rc;
     }
-    rc = trv_schedule_file_parse(text, length, name, file, warn, (void *)(uintptr_t)options->command);
+    rc = trv_schedule_file_parse(text, length, name, file, cli_warn_callback, (void *)(uintptr_t)options->command);
     free(text);
     if (!rc && !file->has_blocks) {
         trv_schedule_destroy(file->schedule);
@@ -305,44 +287,6 @@ static int read_file(const options_t *options, trv_schedule_file_t *file, trv_gp
                       options->path);
     }
     return rc;
-}
-
-/* Returns the width of the longest name of a choice. The planner keeps the plans that this creates. */
-static int name_width(const options_t *options, const cli_choice_t *choice)
-{
-    char text[SHOWN_MAX];
-    int width_max = 0;
-    for (int m = 0; m < choice->members; m++) {
-        int width = (int)strlen(cli_member_name(choice, m));
-        width_max = width > width_max ? width : width_max;
-    }
-    for (int t = 0; choice->planned && t < options->tori.count; t++)
-        for (int c = 0; c < TRV_COLLECTIVES; c++) {
-            trv_planner_choice_t best;
-            if (!options->collective[c] || find_plan(options, &options->tori.torus[t], (trv_collective_t)c, &best))
-                continue;
-            format_name(best.algorithm, choice->label, text);
-            width_max = (int)strlen(text) > width_max ? (int)strlen(text) : width_max;
-        }
-    return width_max;
-}
-
-/* Sets widths that fit every later row, so that rows can be printed immediately. */
-static void set_widths(const options_t *options, const trv_schedule_t *schedule, cli_column_t *column)
-{
-    char text[TRV_TORUS_TEXT_MAX];
-    int torus = schedule ? (int)strlen(trv_torus_format(trv_schedule_torus(schedule), text, sizeof text)) : 0;
-    int name = schedule ? cli_text_width(trv_schedule_name(schedule)) : 0;
-    for (int t = 0; t < options->tori.count; t++) {
-        int width = (int)strlen(trv_torus_format(&options->tori.torus[t], text, sizeof text));
-        torus = width > torus ? width : torus;
-    }
-    for (int i = 0; i < options->selection.choices && !schedule; i++) {
-        int width = name_width(options, &options->selection.choice[i]);
-        name = width > name ? width : name;
-    }
-    column[0].width = torus;
-    column[1].width = name;
 }
 
 /* Rejects a root that a collective lacks before the table begins. With --collective=all it is that of the collectives
@@ -402,32 +346,26 @@ static int check_links(options_t *options, const trv_schedule_file_t *file)
 static int print_table(const options_t *options, const trv_schedule_t *schedule, const trv_gpu_program_t *program,
                        int *code)
 {
-    cli_column_t column[] = {{"torus", "torus", false, 0},
-                             {"algorithm", "algorithm", false, 0},
-                             {"chosen_for", NULL, false, 0},
-                             {"collective", "collective", false, 14},
-                             {"verdict", "verdict", false, 7},
-                             {"consistent", "consistent", false, 0},
-                             {"ranks", "ranks", true, 6},
-                             {"blocks", "blocks", true, 7},
-                             {"messages", "messages", true, 9},
-                             {"method", "method", false, 10},
-                             {"seconds", "time", true, 9},
-                             {"fault_rank", NULL, false, 0},
-                             {"fault_stream", NULL, false, 0},
-                             {"fault_step", NULL, false, 0},
-                             {"fault_block", NULL, false, 0},
-                             {"reason", "", false, 0},
-                             {0}};
+    static const cli_column_t column[] = {{"torus", "torus", false, 0},
+                                          {"algorithm", "algorithm", false, 0},
+                                          {"chosen_for", NULL, false, 0},
+                                          {"collective", "collective", false, 14},
+                                          {"verdict", "verdict", false, 7},
+                                          {"consistent", "consistent", false, 0},
+                                          {"ranks", "ranks", true, 6},
+                                          {"blocks", "blocks", true, 7},
+                                          {"messages", "messages", true, 9},
+                                          {"method", "method", false, 10},
+                                          {"seconds", "time", true, 9},
+                                          {"fault_rank", NULL, false, 0},
+                                          {"fault_stream", NULL, false, 0},
+                                          {"fault_step", NULL, false, 0},
+                                          {"fault_block", NULL, false, 0},
+                                          {"reason", "", false, 0},
+                                          {0}};
     tally_t tally = {0};
     cli_table_t table;
-    set_widths(options, schedule, column);
-    if (program->gpus) {
-        column[0].width = (int)strlen("1024 GPUs");
-        column[1].width = cli_text_width(program->name);
-    }
     cli_table_begin(&table, stdout, options->format, column);
-    cli_table_stream(&table);
     int rc = program->gpus ? verify_program(&table, program, &tally)
              : schedule    ? verify_one(&table, options, schedule, trv_schedule_name(schedule), &tally)
                            : verify_tori(&table, options, &tally);
@@ -477,16 +415,9 @@ static int read_collective(options_t *options, const char *text)
 
 static int read_method(options_t *options, const char *text)
 {
-    static const char *const name[] = {"auto", "exhaustive", "random"};
-    for (int i = 0; i < 3; i++)
-        if (strcmp(text, name[i]) == 0) {
-            options->method = (trv_verify_method_t)i;
-            return TRV_OK;
-        }
-    return trv_fail(TRV_ERR_ARGUMENT,
-                    "there is no method '%.40s'; expected auto, exhaustive or random, for example "
-                    "--method=random",
-                    text);
+    const int index = cli_words_find("auto exhaustive random", text, "method", "");
+    options->method = index < 0 ? options->method : (trv_verify_method_t)index;
+    return index < 0 ? index : TRV_OK;
 }
 
 static int read_option(void *context, int key)
