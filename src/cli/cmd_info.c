@@ -85,26 +85,6 @@ static void variable_read(const trv_setting_t *setting, variable_t *variable)
 
 /* ---- As text ----------------------------------------------------------------------------------------------------- */
 
-#define WIDTH 100
-
-/* Prints a paragraph, indented by four, with line breaks between words. */
-static void print_paragraph(const char *text)
-{
-    int column = 0;
-    for (const char *at = text; *at;) {
-        int word = (int)strcspn(at, " ");
-        if (column == 0 || column + 1 + word > WIDTH) {
-            printf("%s    %.*s", column ? "\n" : "", word, at);
-            column = 4 + word;
-        } else {
-            printf(" %.*s", word, at);
-            column += 1 + word;
-        }
-        at += word + (at[word] == ' ');
-    }
-    putchar('\n');
-}
-
 static int print_variable(const variable_t *variable)
 {
     const trv_setting_t *setting = variable->setting;
@@ -118,7 +98,8 @@ static int print_variable(const variable_t *variable)
         printf("    WRONG: %s\n", variable->fault);
     snprintf(text, sizeof text, "%s Takes %s; default %s; example %s", setting->meaning, setting->allowed,
              setting->default_value, setting->example);
-    print_paragraph(text);
+    fputs("    ", stdout);
+    cli_print_wrapped(stdout, text, 4, 4);
     return TRV_OK;
 }
 

@@ -2,12 +2,10 @@
  * trivance topology: checks topology files and draws them; without a file, reports the torus that is known before a
  * job. Under a launcher, trivance-mpi reports that of the job, and writes a file with --dump.
  */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/number.h"
 #include "cli/scontrol.h"
@@ -150,16 +148,10 @@ static int show(const char *path, const trv_topology_t *topology)
     return draw(topology);
 }
 
-static void warn(void *context, const char *sentence)
-{
-    (void)context;
-    cli_warn("topology", "%s", sentence);
-}
-
 static int check(const char *path)
 {
     trv_topology_t topology;
-    if (trv_topology_read(&topology, path, warn, NULL) < 0)
+    if (trv_topology_read(&topology, path, cli_warn_callback, (void *)(size_t) "topology") < 0)
         return cli_bad_last("topology");
     int code = show(path, &topology);
     trv_topology_clear(&topology);
@@ -169,20 +161,11 @@ static int check(const char *path)
 /* Runs --ports under any launcher: an MPI launcher, or one that sets the variables of torchrun. */
 static int ports(char **argv)
 {
-    static const char *const folder[] = {"", "../libexec/trivance/", NULL};
-    char path[4608];
     const bool without_mpi = getenv("RANK") && getenv("WORLD_SIZE");
-    if (!without_mpi && cli_launcher())
-        return cli_hand_over(cli_launcher(), argv);
-    if (!without_mpi)
-        return cli_bad("topology", "--ports requires a launcher, for example "
-                                   "`trivance launch -n 4 trivance topology --ports`");
-    if (!cli_find_beside(folder, "trivance-net", X_OK, path, sizeof path))
-        return cli_bad("topology", "trivance-net is missing; it belongs beside the trivance executable or in "
-                                   "../libexec/trivance, and is built if libfabric is installed");
-    argv[-1] = path;
-    execv(path, argv - 1);
-    return cli_bad("topology", "%.200s cannot be started: %s", path, strerror(errno));
+    if (without_mpi || cli_launcher())
+        return cli_hand_over(without_mpi ? NULL : cli_launcher(), argv);
+    return cli_bad("topology", "--ports requires a launcher, for example "
+                               "`trivance launch -n 4 trivance topology --ports`");
 }
 
 /* ---- Without a file ---------------------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /*
- * Finds and executes trivance-mpi.openmpi or trivance-mpi.mpich; the tool itself is not linked with MPI. They are
- * searched for beside the executable, in ../libexec/trivance and in PATH.
+ * Finds and executes trivance-mpi.openmpi, trivance-mpi.mpich or trivance-net; the tool itself is linked neither with
+ * MPI nor with libfabric. They are searched for beside the executable, in ../libexec/trivance and in PATH.
  */
 #include "cli/host/handover.h"
 
@@ -69,26 +69,35 @@ bool cli_find_beside(const char *const *folder, const char *file, int access_mod
     return false;
 }
 
-bool cli_find_program(const char *mpi, char *path, size_t size)
+static bool find_file(const char *file, char *path, size_t size)
 {
     static const char *const folder[] = {"", "../libexec/trivance/", NULL};
+    return cli_find_beside(folder, file, X_OK, path, size);
+}
+
+bool cli_find_program(const char *mpi, char *path, size_t size)
+{
     char file[64];
     snprintf(file, sizeof file, "trivance-mpi.%s", mpi);
-    return cli_find_beside(folder, file, X_OK, path, size);
+    return find_file(file, path, size);
 }
 
 int cli_hand_over(const char *mpi, char **argv)
 {
-    char path[4608];
-    if (!cli_find_program(mpi, path, sizeof path))
-        snprintf(path, sizeof path, "trivance-mpi.%s", mpi);
+    char path[4608], file[64];
+    snprintf(file, sizeof file, "trivance-%s%s", mpi ? "mpi." : "net", mpi ? mpi : "");
+    if (!find_file(file, path, sizeof path))
+        snprintf(path, sizeof path, "%s", file);
     argv[-1] = path; /* argv[-1] is the tool's own name, before the subcommand */
     fflush(stdout);
     execvp(path, argv - 1);
     return cli_bad(argv[0],
-                   "trivance-mpi.%s cannot be started (%s); it belongs beside the trivance executable, in "
-                   "../libexec/trivance or in PATH, and is built if %s is installed",
-                   mpi, strerror(errno), strcmp(mpi, "openmpi") == 0 ? "Open MPI" : "MPICH");
+                   "%s cannot be started (%s); it belongs beside the trivance executable, in ../libexec/trivance or in "
+                   "PATH, and is built if %s is installed",
+                   file, strerror(errno),
+                   !mpi                          ? "libfabric"
+                   : strcmp(mpi, "openmpi") == 0 ? "Open MPI"
+                                                 : "MPICH");
 }
 
 static bool has_help_option(int argc, char **argv)

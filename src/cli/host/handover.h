@@ -28,8 +28,8 @@ bool cli_find_beside(const char *const *folder, const char *file, int access_mod
  * this executable. */
 bool cli_find_program(const char *mpi, char *path, size_t size);
 
-/* Replaces this process by trivance-mpi.<mpi> with the same arguments, argv[0] being the subcommand. Returns only on
- * failure: CLI_BAD, after an error message. */
+/* Replaces this process by trivance-mpi.<mpi>, or by trivance-net for NULL, with the same arguments, argv[0] being the
+ * subcommand. Returns only on failure: CLI_BAD, after an error message. */
 int cli_hand_over(const char *mpi, char **argv);
 
 /* Implements a subcommand that runs only under a launcher: executes trivance-mpi.<mpi>. Without a launcher it prints

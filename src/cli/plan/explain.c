@@ -5,7 +5,6 @@
 #include "cli/plan/explain.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -350,17 +349,6 @@ static int print_rows(const cli_explanation_t *analysis, FILE *out)
     return cli_table_end(&table);
 }
 
-static void add_limit(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static void add_limit(char *text, size_t size, const char *format, ...)
-{
-    va_list arguments;
-    if (*text)
-        trv_append(text, size, ", ");
-    va_start(arguments, format);
-    trv_append_list(text, size, format, arguments);
-    va_end(arguments);
-}
-
 void cli_plan_query_header(const cli_plan_query_t *query, FILE *out)
 {
     const trv_network_t wired = cli_network_on(&query->torus, &query->network.options);
@@ -371,13 +359,13 @@ void cli_plan_query_header(const cli_plan_query_t *query, FILE *out)
             trv_shape_words(&wired, shape), query->torus.ranks, query->torus.ranks == 1 ? "" : "s",
             cli_network_format(&query->network, network));
     if (constraints->consistent)
-        add_limit(limits, sizeof limits, "identical bits on all ranks");
+        trv_append(limits, sizeof limits, ", identical bits on all ranks");
     if (constraints->idempotent)
-        add_limit(limits, sizeof limits, "contributions may count twice");
+        trv_append(limits, sizeof limits, ", contributions may count twice");
     if (constraints->memory_bytes)
-        add_limit(limits, sizeof limits, "at most %s of scratch memory",
-                  trv_format_bytes(constraints->memory_bytes, bytes));
-    fprintf(out, "%s%s\n", limits, limits[0] ? "\n" : "");
+        trv_append(limits, sizeof limits, ", at most %s of scratch memory",
+                   trv_format_bytes(constraints->memory_bytes, bytes));
+    fprintf(out, "%s%s\n", limits[0] ? limits + 2 : "", limits[0] ? "\n" : "");
 }
 
 int cli_plan_explain(const cli_plan_query_t *query)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascending.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "net/inside.h"
@@ -137,15 +138,9 @@ static int rounds_add(measurement_t *measurement, rounds_t *rounds)
     return rc;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static bool rounds_are_clear(rounds_t *rounds)
 {
-    qsort(rounds->gain, (size_t)rounds->done, sizeof *rounds->gain, compare_doubles);
+    qsort(rounds->gain, (size_t)rounds->done, sizeof *rounds->gain, trv_compare_double);
     return trv_verdict_is_clear(rounds->gain, rounds->done);
 }
 
@@ -159,9 +154,9 @@ static int rounds_run(measurement_t *measurement, rounds_t *rounds)
         rc = rounds_add(measurement, rounds);
         clear = rc == TRV_OK && i % 4 == 3 && rounds_are_clear(rounds);
     }
-    qsort(rounds->gain, (size_t)rounds->done, sizeof *rounds->gain, compare_doubles);
+    qsort(rounds->gain, (size_t)rounds->done, sizeof *rounds->gain, trv_compare_double);
     for (int kind = 0; kind < 3; kind++)
-        qsort(rounds->time_ns[kind], (size_t)rounds->done, sizeof(double), compare_doubles);
+        qsort(rounds->time_ns[kind], (size_t)rounds->done, sizeof(double), trv_compare_double);
     return rc;
 }
 

@@ -294,8 +294,7 @@ int cli_read_format_option(const cli_command_t *command, int argc, char **argv, 
 
 /* ---- Help -------------------------------------------------------------------------------------------------------- */
 
-/* Prints text with line breaks between words; all lines but the first are indented. */
-static void print_wrapped(FILE *out, const char *text, int column, int indent)
+void cli_print_wrapped(FILE *out, const char *text, int column, int indent)
 {
     bool first = true;
     for (const char *at = text; *at;) {
@@ -365,7 +364,7 @@ static void print_option(void *context, const cli_option_t *option)
         fprintf(printer->out, "%s\n%*s", label, printer->column, "");
     else
         fprintf(printer->out, "%-*s", printer->column, label);
-    print_wrapped(printer->out, option->text, printer->column, printer->column);
+    cli_print_wrapped(printer->out, option->text, printer->column, printer->column);
 }
 
 static void print_options(const cli_command_t *command, FILE *out)
@@ -394,7 +393,7 @@ static void print_help(const cli_command_t *command, FILE *out)
 {
     print_usage(command, out);
     fputc('\n', out);
-    print_wrapped(out, command->about, 0, 0);
+    cli_print_wrapped(out, command->about, 0, 0);
     for (const cli_command_t *const *part = command->part; part && *part; part++)
         fprintf(out, "%s  %-8s %s\n", part == command->part ? "\nCommands:\n" : "", strrchr((*part)->name, ' ') + 1,
                 (*part)->summary);
@@ -402,7 +401,7 @@ static void print_help(const cli_command_t *command, FILE *out)
     print_options(command, out);
     if (command->notes) {
         fputc('\n', out);
-        print_wrapped(out, command->notes, 0, 0);
+        cli_print_wrapped(out, command->notes, 0, 0);
     }
     if (command->examples)
         fprintf(out, "\nExamples:\n");

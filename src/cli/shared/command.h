@@ -65,6 +65,9 @@ int cli_read_format_option(const cli_command_t *command, int argc, char **argv, 
 void cli_each_option(const cli_command_t *command, void (*visit)(void *context, const cli_option_t *option),
                      void *context);
 
+/* Prints text with line breaks between words, beginning at `column`; all lines but the first are indented. */
+void cli_print_wrapped(FILE *out, const char *text, int column, int indent);
+
 void cli_print_help(const cli_command_t *command, FILE *out);
 
 #endif

@@ -59,8 +59,6 @@ int cli_read_tori(int argc, char **argv, int first, cli_tori_t *tori)
     return TRV_OK;
 }
 
-static void print_warning(void *context, const char *sentence) { cli_warn(context, "%s", sentence); }
-
 int cli_verify_schedule(const trv_schedule_t *schedule, const trv_network_t *network, trv_verify_method_t method,
                         trv_verdict_t *verdict)
 {
@@ -100,7 +98,7 @@ int cli_check_routes(const trv_schedule_t *schedule, const trv_simulate_options_
 
 int cli_read_schedule(const char *command, const char *path, bool unchecked, trv_schedule_file_t *file)
 {
-    int rc = trv_schedule_read(path, file, print_warning, (void *)(size_t)command);
+    int rc = trv_schedule_read(path, file, cli_warn_callback, (void *)(size_t)command);
     if (rc || unchecked || !file->has_blocks)
         return rc;
     const trv_network_t network = trv_schedule_file_network(file, trv_schedule_torus(file->schedule));

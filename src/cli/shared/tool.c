@@ -41,6 +41,8 @@ void cli_warn(const char *command, const char *format, ...)
     va_end(arguments);
 }
 
+void cli_warn_callback(void *command, const char *sentence) { cli_warn(command, "%s", sentence); }
+
 int cli_bad_last(const char *command) { return cli_bad(command, "%s", trv_last_error()); }
 
 int cli_finish(const char *command, int rc)

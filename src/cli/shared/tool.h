@@ -27,6 +27,8 @@ int cli_finish(const char *command, int rc);
 
 /* Prints "trivance <command>: warning: <sentence>" to stderr. */
 void cli_warn(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same as a callback (trv_warn_t), whose context is the command, a const char *. */
+void cli_warn_callback(void *command, const char *sentence);
 
 /* Creates a folder and its parents, unless they exist. */
 int cli_make_folder(const char *path);
