@@ -116,7 +116,6 @@ static void test_bad_input(void **state)
         {"search 30 --steps=3", "takes 4 to 15 steps, not 3"},
         {"search 30 --steps=0", "from 1 to 40"},
         {"search 30 --format=svg", "no format 'svg'"},
-        {"search 30 --format=c", "trivance search 2-128"},
         {"search", "give one ring, range of rings or list of tori"},
         {"verify", "give a torus"},
         {"verify 9 --long", "there is no option"},

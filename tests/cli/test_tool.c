@@ -36,51 +36,6 @@ static void expect_same(const char *what, const char *result, const char *expect
                  (int)strcspn(start_wanted, "\n"), start_wanted);
 }
 
-/* The planner's table matches the output of the command that its first lines name; checked for its first rings. */
-static void test_distances_table(void **state)
-{
-    static const char begin[] = "[] = {\n", end[] = "};\n";
-    (void)state;
-    char *checked_in = tool_read_file(TRIVANCE_DOCS "/../src/search/distances/distances_table.c");
-    tool_t tool = tool_run("search 2-48 --format=c", NULL);
-    assert_int_equal(tool.code, 0);
-    assert_non_null(strstr(checked_in, "trivance search 2-128 --format=c"));
-    char *made = strstr(tool.out, begin), *expected = strstr(checked_in, begin);
-    assert_non_null(made);
-    assert_non_null(expected);
-    size_t length = strlen(made) - strlen(end);
-    assert_string_equal(made + length, end);
-    made[length] = expected[length] = '\0';
-    expect_same("distances_table.c", made, expected);
-    tool_clear(&tool);
-    free(checked_in);
-}
-
-/* The same for star chains: every generated row is in the table. */
-static void test_stars_table(void **state)
-{
-    (void)state;
-    char *checked_in = tool_read_file(TRIVANCE_DOCS "/../src/search/stars/stars_table.c");
-    tool_t tool = tool_run("search 4x4,8x8,3x4,4x4x8,8x8x8 --format=c", NULL);
-    assert_int_equal(tool.code, 0);
-    assert_non_null(strstr(checked_in, "trivance search stars --format=c"));
-    int rows = 0;
-    for (char *row = strstr(tool.out, "    { \""), *next; row; row = next) {
-        next = strstr(row + 1, "    { ");
-        if (!next)
-            break; /* the last row ends the table */
-        char first = *next;
-        *next = '\0';
-        if (!strstr(checked_in, row))
-            fail_msg("not in the table:\n%s", row);
-        *next = first;
-        rows++;
-    }
-    assert_true(rows >= 5);
-    tool_clear(&tool);
-    free(checked_in);
-}
-
 /* The keys of the first object are these, in this order, and are documented in the man page; CSV has them as its
  * header. */
 static void expect_keys(const char *line, const char *keys, const char *page)
@@ -444,18 +399,11 @@ static void test_warnings_on_stderr(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_distances_table),
-        cmocka_unit_test(test_stars_table),
-        cmocka_unit_test(test_keys),
-        cmocka_unit_test(test_list),
-        cmocka_unit_test(test_verify),
-        cmocka_unit_test(test_verify_fault),
-        cmocka_unit_test(test_cost),
-        cmocka_unit_test(test_cost_paper),
-        cmocka_unit_test(test_plan_text),
-        cmocka_unit_test(test_plan_of_one_rank),
-        cmocka_unit_test(test_plan_json),
-        cmocka_unit_test(test_warnings_on_stderr),
+        cmocka_unit_test(test_keys),      cmocka_unit_test(test_list),
+        cmocka_unit_test(test_verify),    cmocka_unit_test(test_verify_fault),
+        cmocka_unit_test(test_cost),      cmocka_unit_test(test_cost_paper),
+        cmocka_unit_test(test_plan_text), cmocka_unit_test(test_plan_of_one_rank),
+        cmocka_unit_test(test_plan_json), cmocka_unit_test(test_warnings_on_stderr),
     };
     return cmocka_run_group_tests(tests, NULL, tool_remove_folder);
 }

@@ -1,6 +1,5 @@
 /*
- * trivance search RING: searches for the distances of bandwidth-optimal phases, and prints them as a table or as the C
- * source of the planner's table (src/search/distances/distances_table.c).
+ * trivance search RING: searches for the distances of bandwidth-optimal phases, and prints them.
  */
 #include "cli/search/found.h"
 
@@ -23,7 +22,7 @@
 typedef struct found {
     int first, last; /* sizes of the rings */
     int steps;       /* 0: all on the Pareto front */
-    bool at_once;    /* also distances without deferral, which composing needs */
+    cli_format_t format;
     int count;
     int64_t capacity;
     trv_distances_t *row;
@@ -89,8 +88,6 @@ static int search_ring(found_t *found, int size, trv_span_t span)
             hops_min = distances.hops;
             rc = add(found, &distances);
         }
-        if (!rc && found->at_once && at_once.hops > hops_min)
-            rc = add(found, &at_once);
     }
     return rc;
 }
@@ -125,7 +122,7 @@ static void add_distances(cli_table_t *table, const trv_distances_t *row)
     cli_cell_both(table, text, array);
 }
 
-static int print_table(const void *context, cli_format_t format, FILE *out)
+static int print_table(void *context, FILE *out)
 {
     const found_t *found = context;
     static const cli_column_t column[] = {{"ring", "ring", true, 0},
@@ -137,7 +134,7 @@ static int print_table(const void *context, cli_format_t format, FILE *out)
                                           {"complete", "search", false, 0},
                                           {0}};
     cli_table_t table;
-    cli_table_begin(&table, out, format, column);
+    cli_table_begin(&table, out, found->format, column);
     int rc = TRV_OK;
     for (int r = 0; r < found->count && !rc; r++) {
         const trv_distances_t *row = &found->row[r];
@@ -156,52 +153,18 @@ static int print_table(const void *context, cli_format_t format, FILE *out)
     return rc ? rc : end;
 }
 
-static void print_source(const void *context, FILE *out)
-{
-    const found_t *found = context;
-    fprintf(out,
-            "/*\n * Distances for rings of %d to %d. Generated; do not edit. Made by\n *\n"
-            " *     trivance search %d-%d --format=c --output=src/search/distances/distances_table.c\n *\n"
-            " * Per ring: the number of its rows; per row: steps, hops, distances (see distances.h).\n */\n"
-            "#include \"search/distances/distances.h\"\n\n/* clang-format off */\nconst unsigned short "
-            "trv_distances_table[] "
-            "= {\n",
-            found->first, found->last, found->first, found->last);
-    for (int r = 0, next; r < found->count; r = next) {
-        for (next = r; next < found->count && found->row[next].size == found->row[r].size;)
-            next++;
-        fprintf(out, "    /* %d */ %d,", found->row[r].size, next - r);
-        for (int i = r; i < next; i++) {
-            fprintf(out, "%s %d,%lld,", (i - r) % 4 == 3 ? "\n       " : "", found->row[i].steps,
-                    (long long)found->row[i].hops);
-            for (int k = 0; k < found->row[i].steps; k++)
-                fprintf(out, "%d,", found->row[i].distance[k]);
-        }
-        fputc('\n', out);
-    }
-    fputs("};\n", out);
-}
-
 /* ---- The command ------------------------------------------------------------------------------------------------- */
 
 int cli_search_rings(const cli_search_t *search)
 {
-    found_t found = {.count = 0};
-    cli_search_form_t form = {.print_table = print_table, .print_source = print_source};
-    int rc = cli_search_read_form(search, &form);
-    found.at_once = form.source;
-    if (!rc)
-        rc = parse_rings(search->what, &found.first, &found.last);
+    found_t found = {.format = search->format};
+    int rc = parse_rings(search->what, &found.first, &found.last);
     if (!rc && search->steps)
         rc = trv_parse_int(search->steps, "--steps", 1, TRV_DISTANCES_STEPS_MAX, &found.steps);
-    if (!rc && form.source && (found.first != 2 || found.last > TRV_DISTANCES_TABLE_MAX || found.steps))
-        rc = trv_fail(TRV_ERR_ARGUMENT,
-                      "--format=c is for the planner's own table: trivance search 2-%d without --steps",
-                      TRV_DISTANCES_TABLE_MAX);
     if (!rc)
         rc = search_rings(&found);
     if (!rc)
-        rc = cli_search_write(search, &form, &found);
+        rc = cli_output_write(search->output, print_table, &found);
     free(found.row);
     return rc;
 }

@@ -1,6 +1,5 @@
 /*
- * trivance search TORUS: searches for the chains of star schedules, and prints them as a table or as the C source of
- * the built-in table (src/search/stars/stars_table.c).
+ * trivance search TORUS: searches for the chains of star schedules, and prints them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -24,17 +23,8 @@
 #define TEXT_MAX          (1 << 13) /* maximum length of a chain as text */
 #define SUBSETS_STEPS_MAX 12
 
-/* The tori whose direct sums are in the built-in table. It also has coverings, for the tori up to 16x16 and 8x8x8. */
-static const char *const table_tori[] = {
-    "2x2",     "2x4",   "3x3",      "3x4",      "4x4",      "4x8",     "5x5",     "6x6",     "8x8",   "8x16",
-    "9x9",     "10x10", "12x12",    "16x16",    "16x32",    "27x27",   "32x32",   "8x64",    "16x64", "64x64",
-    "2x2x2",   "2x2x4", "3x3x3",    "4x4x4",    "4x4x8",    "4x8x8",   "5x5x5",   "6x6x6",   "8x8x8", "8x8x16",
-    "8x16x16", "9x9x9", "10x10x10", "12x12x12", "16x16x16", "2x2x2x2", "3x3x3x3", "4x4x4x4",
-};
-#define TABLE_TORI ((int)(sizeof table_tori / sizeof table_tori[0]))
-#define SMALL_TORI (120 + 84) /* number of these in two and in three dimensions */
-
 typedef struct found {
+    cli_format_t format;
     trv_star_chain_t *chain;
     int count;
     int64_t capacity;
@@ -50,14 +40,14 @@ static int add(found_t *found, const trv_star_chain_t *chain)
     return TRV_OK;
 }
 
-/* Finds the direct sums of a torus, if `direct_sums`, and a covering if that has fewer steps. */
-static int search_torus(found_t *found, const trv_torus_t *torus, bool direct_sums, trv_span_t span)
+/* Finds the direct sums of a torus, and a covering if that has fewer steps. */
+static int search_torus(found_t *found, const trv_torus_t *torus, trv_span_t span)
 {
     trv_star_chain_t *chain = malloc((TRV_STAR_FOUND_MAX + 1) * sizeof *chain), *cover = chain + TRV_STAR_FOUND_MAX;
     /* Most of the time is spent on coverings, if these are searched. */
     int count = chain ? trv_star_search(torus, SEARCH_WORK, trv_span(span, 0, 0.1), chain) : trv_fail_memory();
     int rc = count < 0 && count != TRV_ERR_UNSUPPORTED ? count : TRV_OK;
-    for (int i = 0; direct_sums && i < count && !rc; i++)
+    for (int i = 0; i < count && !rc; i++)
         rc = add(found, &chain[i]);
     if (!rc && (count < 0 || chain[0].steps > trv_star_steps_min(torus)))
         rc = trv_star_cover_search(torus, count > 0 ? chain : NULL, COVER_WORK, trv_span(span, 0.1, 0.9), cover);
@@ -102,45 +92,9 @@ static int search_list(found_t *found, const char *list, trv_span_t span)
         trv_torus_t torus;
         rc = more < 0 ? more : parse_torus(item, &torus);
         if (!rc)
-            rc = search_torus(found, &torus, true, trv_span(span, first, size));
+            rc = search_torus(found, &torus, trv_span(span, first, size));
         first += size;
     }
-    return rc;
-}
-
-static bool is_in_table(const trv_torus_t *torus)
-{
-    char text[TRV_TORUS_TEXT_MAX];
-    trv_torus_format(torus, text, sizeof text);
-    for (int t = 0; t < TABLE_TORI; t++)
-        if (strcmp(text, table_tori[t]) == 0)
-            return true;
-    return false;
-}
-
-/* Finds the direct sums for the tori of the list, and coverings for all small tori of two and three dimensions. */
-static int search_for_table(found_t *found, trv_span_t span)
-{
-    const double part = 1.0 / (TABLE_TORI + SMALL_TORI);
-    double first = 0;
-    trv_torus_t torus;
-    int rc = TRV_OK;
-    for (int t = 0; t < TABLE_TORI && !rc; t++) {
-        rc = trv_torus_parse(table_tori[t], &torus);
-        if (!rc)
-            rc = search_torus(found, &torus, true, trv_span(span, first, part));
-        first += part;
-    }
-    for (int dims = 2; dims <= 3; dims++)
-        for (int a = dims == 2 ? 1 : 2; a <= (dims == 2 ? 1 : 8) && !rc; a++)
-            for (int b = a > 2 ? a : 2; b <= (dims == 2 ? 16 : 8) && !rc; b++)
-                for (int c = b; c <= (dims == 2 ? 16 : 8) && !rc; c++) {
-                    int size[] = {a, b, c};
-                    rc = trv_torus_init(&torus, dims, size + 3 - dims);
-                    if (!rc && !is_in_table(&torus))
-                        rc = search_torus(found, &torus, false, trv_span(span, first, part));
-                    first += part;
-                }
     return rc;
 }
 
@@ -201,7 +155,7 @@ static int diameter(const trv_torus_t *torus)
     return hops;
 }
 
-static int print_table(const void *context, cli_format_t format, FILE *out)
+static int print_table(void *context, FILE *out)
 {
     const found_t *found = context;
     static const cli_column_t column[] = {{"torus", "torus", false, 0},      {"steps", "steps", true, 0},
@@ -213,7 +167,7 @@ static int print_table(const void *context, cli_format_t format, FILE *out)
     char *text = malloc(TEXT_MAX);
     if (!text)
         return trv_fail_memory();
-    cli_table_begin(&table, out, format, column);
+    cli_table_begin(&table, out, found->format, column);
     for (int i = 0; i < found->count; i++) {
         const trv_star_chain_t *chain = &found->chain[i];
         cli_cell_text(&table, trv_torus_format(&chain->torus, text, TEXT_MAX));
@@ -232,53 +186,19 @@ static int print_table(const void *context, cli_format_t format, FILE *out)
     return cli_table_end(&table);
 }
 
-static bool same_row(const trv_star_chain_t *one, const trv_star_chain_t *other)
-{
-    return memcmp(&one->torus, &other->torus, sizeof one->torus) == 0 && one->direct == other->direct;
-}
-
-static void print_source(const void *context, FILE *out)
-{
-    const found_t *found = context;
-    char shape[TRV_TORUS_TEXT_MAX], text[TEXT_MAX];
-    fputs("/*\n * Star chains that are known. Generated; do not edit. Made by\n *\n"
-          " *     trivance search stars --format=c --output=src/search/stars/stars_table.c\n *\n"
-          " * Per torus its direct sums, the fewest steps first, or a covering (see store.h and stars.h).\n */\n"
-          "#include \"search/stars/store.h\"\n\n#include <stddef.h>\n\n/* clang-format off */\nconst trv_star_row_t "
-          "trv_star_table[] = {\n",
-          out);
-    for (int i = 0; i < found->count; i++) {
-        const trv_star_chain_t *chain = &found->chain[i];
-        if (i == 0 || !same_row(chain, chain - 1))
-            fprintf(out, "    { \"%s%s\",", trv_torus_format(&chain->torus, shape, sizeof shape),
-                    chain->direct ? "" : "-cover");
-        size_t length = trv_star_format(chain, text, sizeof text);
-        for (size_t at = 0; at < length; at += 100)
-            fprintf(out, "\n      \"%.100s%s\"", text + at, at + 100 < length ? "" : "\\n");
-        if (i + 1 == found->count || !same_row(chain, chain + 1))
-            fputs(" },\n", out);
-    }
-    fputs("    { NULL, NULL },\n};\n", out);
-}
-
 int cli_search_stars(const cli_search_t *search)
 {
-    found_t found = {.count = 0};
-    cli_search_form_t form = {.print_table = print_table, .print_source = print_source};
+    found_t found = {.format = search->format};
     cli_progress_t progress;
-    const bool table = strcmp(search->what, "stars") == 0;
-    int rc = cli_search_read_form(search, &form);
-    if (!rc && search->steps)
-        rc = trv_fail(TRV_ERR_ARGUMENT,
-                      "--steps is for rings, for example `trivance search 32 --steps=4`; of a torus the "
-                      "chains with the fewest steps come first");
-    if (rc)
-        return rc;
+    if (search->steps)
+        return trv_fail(TRV_ERR_ARGUMENT,
+                        "--steps is for rings, for example `trivance search 32 --steps=4`; of a torus the "
+                        "chains with the fewest steps come first");
     const trv_span_t all = cli_progress_begin(&progress, "searching", 1);
-    rc = table ? search_for_table(&found, all) : search_list(&found, search->what, all);
+    int rc = search_list(&found, search->what, all);
     cli_progress_end(&progress);
     if (!rc)
-        rc = cli_search_write(search, &form, &found);
+        rc = cli_output_write(search->output, print_table, &found);
     free(found.chain);
     return rc;
 }

@@ -1,7 +1,7 @@
 /*
  * Distances for rings of 2 to 128. Generated; do not edit. Made by
  *
- *     trivance search 2-128 --format=c --output=src/search/distances/distances_table.c
+ *     test_search_tables rings > src/search/distances/distances_table.c
  *
  * Per ring: the number of its rows; per row: steps, hops, distances (see distances.h).
  */

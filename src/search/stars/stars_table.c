@@ -1,7 +1,7 @@
 /*
  * Star chains that are known. Generated; do not edit. Made by
  *
- *     trivance search stars --format=c --output=src/search/stars/stars_table.c
+ *     test_search_tables stars > src/search/stars/stars_table.c
  *
  * Per torus its direct sums, the fewest steps first, or a covering (see store.h and stars.h).
  */
