@@ -189,10 +189,8 @@ static int run(options_t *options)
             return rc;
         schedule = file.schedule;
         bytes = options->bytes ? options->bytes : file.vector_bytes;
-        if (!file.has_blocks && options->format->plan)
-            rc = trv_fail(TRV_ERR_INVALID,
-                          "%.200s has messages but no blocks, so it can be written as GOAL or Chakra only",
-                          options->schedule);
+        if (options->format->plan)
+            rc = cli_require_blocks(&file, options->schedule, "it can be written as GOAL or Chakra only");
     } else {
         options->network.options.alpha_ns = options->alpha_ns;
         rc = cli_network_finish(&options->network, &options->tori.torus[0]);

@@ -109,7 +109,7 @@ static void test_bad_also(void **state)
     tool_expect_error("plan 5 --also=nothing.json", "nothing.json");
     write_direct(path, false, false);
     snprintf(line, sizeof line, "plan 5 --also=%s", path);
-    tool_expect_error(line, "has messages but no blocks, so that it cannot be proved");
+    tool_expect_error(line, "has messages but no blocks, so it cannot be proved");
     write_direct(path, true, true);
     tool_t tool = tool_run(line, NULL);
     assert_int_equal(tool.code, 1);

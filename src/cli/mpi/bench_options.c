@@ -7,6 +7,7 @@
 
 #include "cli/host/handover.h"
 #include "cli/shared/bench_command.h"
+#include "cli/shared/input.h"
 #include "cli/shared/tool.h"
 #include "cli/shared/words.h"
 #include "base/text/parse.h"
@@ -49,13 +50,8 @@ static int add_tori(bench_options_t *options, const char *list, int ranks)
     int more;
     while ((more = trv_next_item(&rest, "tori", item, sizeof item)) > 0) {
         trv_torus_t torus;
-        if (trv_torus_parse(item, &torus) < 0)
+        if (cli_read_torus_of(item, ranks, &torus) < 0)
             return TRV_ERR_ARGUMENT;
-        if (torus.ranks != ranks)
-            return trv_fail(TRV_ERR_ARGUMENT,
-                            "the torus %s has %d ranks, and %d were started; the product of its sizes must "
-                            "be the number of ranks (mpirun -n %d)",
-                            item, torus.ranks, ranks, torus.ranks);
         if (has_torus(options, &torus))
             continue;
         if (options->tori == BENCH_TORI_MAX)

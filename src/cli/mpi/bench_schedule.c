@@ -36,11 +36,8 @@ int bench_schedule_load(const char *path, MPI_Comm comm, trv_schedule_t **schedu
     trv_schedule_file_t file = {0};
     int code = trv_schedule_file_parse(text, (size_t)length, path, &file, cli_warn_callback, (void *)(size_t) "bench");
     free(text);
-    if (code == TRV_OK && !file.has_blocks)
-        code = trv_fail(TRV_ERR_INVALID,
-                        "%.200s specifies the bytes of messages, but not their blocks; only files with blocks "
-                        "can be executed",
-                        path);
+    if (code == TRV_OK)
+        code = cli_require_blocks(&file, path, "it cannot be executed");
     if (code == TRV_OK) {
         const trv_network_t network = trv_schedule_file_network(&file, trv_schedule_torus(file.schedule));
         code = cli_check_schedule(path, file.schedule, &network);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "mpi/communicator/attribute.h"
+#include "cli/shared/input.h"
 #include "cli/shared/output.h"
 #include "cli/shared/tool.h"
 #include "cli/shared/tune_command.h"
@@ -22,17 +23,6 @@
 #define BYTES_MAX (UINT64_C(1) << 30)
 
 /* ---- Options ----------------------------------------------------------------------------------------------------- */
-
-static int read_torus(const char *text, int ranks, trv_torus_t *torus)
-{
-    int code = trv_torus_parse(text, torus);
-    if (code == TRV_OK && torus->ranks != ranks)
-        code = trv_fail(TRV_ERR_ARGUMENT,
-                        "the torus %.80s has %d ranks, and %d were started; the product of its sizes "
-                        "must be the number of ranks (mpirun -n %d)",
-                        text, torus->ranks, ranks, torus->ranks);
-    return code;
-}
 
 static int read_bytes(const char *list, tune_options_t *options)
 {
@@ -66,7 +56,7 @@ static int option_apply(void *context, int key)
     tune_t *tune = context;
     tune_options_t *options = &tune->options;
     switch (key) {
-    case TUNE_TORUS: options->has_torus = true; return read_torus(optarg, tune->ranks, &options->torus);
+    case TUNE_TORUS: options->has_torus = true; return cli_read_torus_of(optarg, tune->ranks, &options->torus);
     case TUNE_TIME: return read_time(optarg, &options->seconds);
     case 'c': return cli_parse_collectives(optarg, options->collective, &options->collectives);
     case 'b': return read_bytes(optarg, options);

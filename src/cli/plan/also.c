@@ -24,11 +24,9 @@ int cli_also_read(const char *command, const char *list, cli_also_t *also)
             return rc;
         strcpy(also->name[also->count++], path);
         const trv_network_t network = trv_schedule_file_network(file, trv_schedule_torus(file->schedule));
-        rc = file->has_blocks ? cli_check_schedule(path, file->schedule, &network)
-                              : trv_fail(TRV_ERR_INVALID,
-                                         "--also: %s has messages but no blocks, so that it cannot be "
-                                         "proved; only proved schedules are planned",
-                                         path);
+        rc = cli_require_blocks(file, path, "it cannot be proved; only proved schedules are planned");
+        if (!rc)
+            rc = cli_check_schedule(path, file->schedule, &network);
     }
     return rc;
 }

@@ -178,20 +178,6 @@ static int write_plan(const options_t *options, const cli_shown_t *shown)
     return cli_output_end(&output, rc);
 }
 
-/* Writes the JSON to /dev/null first if the output is stdout, so that an error leaves no incomplete output. The
- * checks of text and SVG precede their first byte; those of the JSON writer do not all. */
-static int check_json(const options_t *options, const cli_shown_t *shown)
-{
-    if (options->format != JSON || !cli_output_is_stdout(options->output))
-        return TRV_OK;
-    FILE *nowhere = fopen("/dev/null", "w");
-    if (!nowhere)
-        return TRV_OK;
-    int rc = write_json(shown, (trv_span_t){0}, nowhere);
-    fclose(nowhere);
-    return rc;
-}
-
 static int plan_measure(const options_t *options, cli_shown_t *shown)
 {
     int rc = TRV_OK;
@@ -250,12 +236,10 @@ static int plan_file(options_t *options, cli_shown_t *shown)
     shown->schedule = file.schedule;
     shown->has_blocks = file.has_blocks;
     shown->vector_bytes = options->bytes ? options->bytes : file.vector_bytes;
-    if (options->format == JSON && !file.has_blocks)
-        return trv_fail(
-            TRV_ERR_INVALID,
-            "%.200s has messages but no blocks, so it cannot be written as a JSON schedule; use --format=text or svg",
-            options->schedule);
-    rc = cli_network_finish_file(&options->network, &file);
+    if (options->format == JSON)
+        rc = cli_require_blocks(&file, options->schedule, "it has no JSON schedule; use --format=text or svg");
+    if (!rc)
+        rc = cli_network_finish_file(&options->network, &file);
     return rc ? rc : plan_check(options, trv_schedule_torus(file.schedule), shown);
 }
 
@@ -315,8 +299,6 @@ static int plan_show(options_t *options)
     int rc = options->schedule ? plan_file(options, &shown) : plan_torus(options, &shown);
     if (!rc)
         rc = plan_measure(options, &shown);
-    if (!rc)
-        rc = check_json(options, &shown);
     if (!rc)
         rc = write_plan(options, &shown);
     trv_cost_clear(&shown.cost);

@@ -59,6 +59,17 @@ int cli_read_tori(int argc, char **argv, int first, cli_tori_t *tori)
     return TRV_OK;
 }
 
+int cli_read_torus_of(const char *text, int ranks, trv_torus_t *torus)
+{
+    const int rc = trv_torus_parse(text, torus);
+    return rc || torus->ranks == ranks
+               ? rc
+               : trv_fail(TRV_ERR_ARGUMENT,
+                          "the torus %.80s has %d ranks, and %d were started; the product of its sizes must be the "
+                          "number of ranks (mpirun -n %d)",
+                          text, torus->ranks, ranks, torus->ranks);
+}
+
 int cli_verify_schedule(const trv_schedule_t *schedule, const trv_network_t *network, trv_verify_method_t method,
                         trv_verdict_t *verdict)
 {
@@ -79,6 +90,12 @@ int cli_check_schedule(const char *path, const trv_schedule_t *schedule, const t
         return rc;
     trv_fail(TRV_ERR_INVALID, "%.200s violates its claims: %s", strcmp(path, "-") == 0 ? "stdin" : path, verdict.fault);
     return CLI_WRONG;
+}
+
+int cli_require_blocks(const trv_schedule_file_t *file, const char *path, const char *consequence)
+{
+    return file->has_blocks ? TRV_OK
+                            : trv_fail(TRV_ERR_INVALID, "%.200s has messages but no blocks, so %s", path, consequence);
 }
 
 int cli_check_routes(const trv_schedule_t *schedule, const trv_simulate_options_t *options)

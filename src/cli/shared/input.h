@@ -21,6 +21,9 @@ typedef struct cli_tori {
 /* Parses argv[first] … argv[argc - 1], each a torus or a comma-separated list of tori. */
 int cli_read_tori(int argc, char **argv, int first, cli_tori_t *tori);
 
+/* Parses the torus of a job of `ranks` ranks. */
+int cli_read_torus_of(const char *text, int ranks, trv_torus_t *torus);
+
 /* Parses nodes and ranges of nodes of a torus of `ranks` nodes, "0-9,16". `node` has space for `ranks` nodes; those
  * that are listed twice are found by trv_order_nodes. */
 int cli_read_nodes(const char *list, int ranks, int *node, int *nodes);
@@ -35,6 +38,9 @@ int cli_read_schedule(const char *command, const char *path, bool unchecked, trv
     "accept the file without verifying it; otherwise a schedule that violates its claims is an error with exit "       \
     "status 1"
 #define CLI_FILE_ABOUT "a schedule file specifies its own torus and messages"
+
+/* Returns 0, or TRV_ERR_INVALID with "nine.json has messages but no blocks, so <consequence>". */
+int cli_require_blocks(const trv_schedule_file_t *file, const char *path, const char *consequence);
 
 /* Returns CLI_WRONG, with the fault as the error message, if a schedule read from `path` does not have the
  * properties that it claims. */

@@ -26,14 +26,17 @@ char *cli_words_list(const char *words, char *text, size_t size)
     return text;
 }
 
-int cli_words_find(const char *words, const char *word, const char *what, const char *where)
+int cli_words_find(const char *words, const char *word, const char *option, const char *where)
 {
     const size_t length = strlen(word);
+    const char *last = words;
     char list[256];
     int index = 0;
-    for (const char *at = words; *at; at = word_next(at), index++)
+    for (const char *at = words; *at; at = word_next(at), index++) {
         if (length == strcspn(at, " ") && strncmp(at, word, length) == 0)
             return index;
-    return trv_fail(TRV_ERR_ARGUMENT, "there is no %s '%.40s'%s; expected %s", what, word, where,
-                    cli_words_list(words, list, sizeof list));
+        last = at;
+    }
+    return trv_fail(TRV_ERR_ARGUMENT, "there is no %s '%.40s'%s; expected %s, for example --%s=%s", option, word, where,
+                    cli_words_list(words, list, sizeof list), option, last);
 }

@@ -10,7 +10,7 @@
 char *cli_words_list(const char *words, char *text, size_t size);
 
 /* Returns the index of `word` among the words. If it is none of them, returns TRV_ERR_ARGUMENT, with the error message
- * "there is no <what> 'xml'<where>; expected table, json or csv". */
-int cli_words_find(const char *words, const char *word, const char *what, const char *where);
+ * "there is no format 'xml'<where>; expected table, json or csv, for example --format=csv" of the option `format`. */
+int cli_words_find(const char *words, const char *word, const char *option, const char *where);
 
 #endif

@@ -278,15 +278,9 @@ static int read_file(const options_t *options, trv_schedule_file_t *file, trv_gp
     }
     rc = trv_schedule_file_parse(text, length, name, file, cli_warn_callback, (void *)(uintptr_t)options->command);
     free(text);
-    if (!rc && !file->has_blocks) {
-        trv_schedule_destroy(file->schedule);
-        file->schedule = NULL;
-        rc = trv_fail(TRV_ERR_INVALID,
-                      "%.200s has messages but no blocks: what is in a message is not known, so nothing can "
-                      "be proved (plan, cost, simulate and export accept such a file)",
-                      options->path);
-    }
-    return rc;
+    return rc ? rc
+              : cli_require_blocks(file, options->path,
+                                   "nothing can be proved (plan, cost, simulate and export accept such a file)");
 }
 
 /* Rejects a root that a collective lacks before the table begins. With --collective=all it is that of the collectives
