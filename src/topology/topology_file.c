@@ -12,6 +12,7 @@
 #include "base/number.h"
 #include "json/json.h"
 #include "topology/topology_list.h"
+#include "torus/rows.h"
 #include "base/text/whole_file.h"
 
 #define FORMAT "trivance-topology-1"
@@ -53,16 +54,6 @@ static int read_coordinate(const trv_json_t *file, const trv_torus_t *torus, con
 /* ---- Links ------------------------------------------------------------------------------------------------------- */
 
 #define SPEED_MIN (1 / TRV_SLOW_FACTOR_MAX)
-
-/* The link in the opposite direction. */
-static trv_slow_link_t reverse(const trv_torus_t *torus, const trv_slow_link_t *link)
-{
-    const int d = trv_port_dimension(link->port), sign = trv_port_sign(link->port);
-    int at[TRV_DIMS_MAX];
-    trv_torus_coordinates(torus, link->rank, at);
-    at[d] = (at[d] + sign + torus->size[d]) % torus->size[d];
-    return (trv_slow_link_t){trv_torus_rank(torus, at), trv_port(d, -sign), link->factor};
-}
 
 static int read_factor(const trv_json_t *file, const json_t *entry, double *factor)
 {
@@ -126,36 +117,16 @@ static int read_link(const trv_json_t *file, json_t *entry, const trv_torus_t *t
     return check_links(torus, 1, link) < 0 ? trv_json_fail(file, entry, NULL, "%s", trv_last_error()) : TRV_OK;
 }
 
-/* A link and the entry of the list that it is from. */
-typedef struct indexed_link {
-    const trv_slow_link_t *link;
-    size_t entry;
-} indexed_link_t;
-
-static int compare_links(const void *left, const void *right)
+/* Marks the port of a link in the bit masks of the ranks. Fails if another entry has marked it. */
+static int mark_link(const trv_json_t *file, const json_t *entry, const trv_slow_link_t *link, uint16_t *marked)
 {
-    const indexed_link_t *a = left, *b = right;
-    if (a->link->rank != b->link->rank)
-        return a->link->rank < b->link->rank ? -1 : 1;
-    if (a->link->port != b->link->port)
-        return a->link->port - b->link->port;
-    return (a->entry > b->entry) - (a->entry < b->entry);
-}
-
-/* Fails at the first entry that repeats the link of an earlier entry. Sorts the links. */
-static int check_duplicates(const trv_json_t *file, const json_t *list, indexed_link_t *indexed, int links)
-{
-    size_t duplicate = SIZE_MAX;
-    qsort(indexed, (size_t)links, sizeof *indexed, compare_links);
-    for (int i = 1; i < links; i++)
-        if (indexed[i].link->rank == indexed[i - 1].link->rank && indexed[i].link->port == indexed[i - 1].link->port &&
-            indexed[i].entry < duplicate)
-            duplicate = indexed[i].entry;
-    return duplicate == SIZE_MAX
-               ? TRV_OK
-               : trv_json_fail(file, json_array_get(list, duplicate), NULL,
-                               "the link is listed twice; an entry means both directions unless it has "
-                               "\"one_way\": true");
+    _Static_assert(TRV_PORTS_MAX <= 16, "a bit for each port");
+    if (marked[link->rank] >> link->port & 1)
+        return trv_json_fail(
+            file, entry, NULL,
+            "the link is listed twice; an entry means both directions unless it has \"one_way\": true");
+    marked[link->rank] |= (uint16_t)(1 << link->port);
+    return TRV_OK;
 }
 
 /* Reads the list of links; an entry means both directions of the link unless it has "one_way": true. */
@@ -169,23 +140,20 @@ static int read_links(const trv_json_t *file, trv_topology_t *topology)
     if (!json_is_array(list) || json_array_size(list) > 1 << 29)
         return trv_json_fail(file, file->root, "links", "\"links\" must be a list of the links that are slow or down");
     topology->slow_link = calloc(2 * json_array_size(list) + 1, sizeof *topology->slow_link);
-    indexed_link_t *indexed = calloc(2 * json_array_size(list) + 1, sizeof *indexed);
-    int code = topology->slow_link && indexed ? TRV_OK : trv_fail_memory();
+    uint16_t *marked = calloc((size_t)topology->torus.ranks, sizeof *marked);
+    int code = topology->slow_link && marked ? TRV_OK : trv_fail_memory();
     json_array_foreach(list, i, entry)
     {
         trv_slow_link_t *link = code == TRV_OK ? &topology->slow_link[topology->slow_links] : NULL;
         code = link ? read_link(file, entry, &topology->torus, link) : code;
-        if (code < 0)
-            break;
-        indexed[topology->slow_links++] = (indexed_link_t){link, i};
-        if (!json_is_true(json_object_get(entry, "one_way"))) {
-            link[1] = reverse(&topology->torus, link);
-            indexed[topology->slow_links++] = (indexed_link_t){link + 1, i};
-        }
+        const int directions = json_is_true(json_object_get(entry, "one_way")) ? 1 : 2;
+        if (code == TRV_OK && directions == 2)
+            link[1] = trv_link_opposite(&topology->torus, link);
+        for (int d = 0; d < directions && code == TRV_OK; d++)
+            code = mark_link(file, entry, &link[d], marked);
+        topology->slow_links += code == TRV_OK ? directions : 0;
     }
-    if (code == TRV_OK)
-        code = check_duplicates(file, list, indexed, topology->slow_links);
-    free(indexed);
+    free(marked);
     if (code < 0)
         return code;
     return check_links(&topology->torus, topology->slow_links, topology->slow_link) < 0
@@ -372,7 +340,7 @@ static void write_links(const trv_topology_t *topology, FILE *out)
 {
     for (int i = 0; i < topology->slow_links; i++) {
         const trv_slow_link_t *link = &topology->slow_link[i];
-        const trv_slow_link_t back = reverse(&topology->torus, link);
+        const trv_slow_link_t back = trv_link_opposite(&topology->torus, link);
         const bool both = i + 1 < topology->slow_links && link[1].rank == back.rank && link[1].port == back.port &&
                           !(link[1].factor < back.factor) && !(link[1].factor > back.factor);
         char port[TRV_PORT_TEXT_MAX];

@@ -12,6 +12,8 @@
 
 #include <trivance/network.h>
 
+#include "torus/torus.h"
+
 typedef struct trv_row {
     int dimension, row; /* the row is identified by its rank with coordinate 0 */
     int start;
@@ -60,6 +62,13 @@ int trv_row_first_port(const trv_rows_t *rows, int from, int to);
 static inline bool trv_rows_are_lines(const trv_rows_t *rows, int dimension)
 {
     return rows && rows->lines >> dimension & 1;
+}
+
+/* The link in the opposite direction, which is as slow. */
+static inline trv_slow_link_t trv_link_opposite(const trv_torus_t *torus, const trv_slow_link_t *link)
+{
+    const int d = trv_port_dimension(link->port), sign = trv_port_sign(link->port);
+    return (trv_slow_link_t){trv_torus_shift(torus, link->rank, d, sign), trv_port(d, -sign), link->factor};
 }
 
 #endif

@@ -50,13 +50,6 @@ int cli_links_add_file(cli_links_t *links, const trv_slow_link_t *link, int coun
 
 /* ---- On a torus -------------------------------------------------------------------------------------------------- */
 
-/* The link in the opposite direction. */
-static trv_slow_link_t opposite(const trv_slow_link_t *link, const trv_torus_t *torus)
-{
-    const int d = trv_port_dimension(link->port), sign = trv_port_sign(link->port);
-    return (trv_slow_link_t){trv_torus_shift(torus, link->rank, d, sign), trv_port(d, -sign), link->factor};
-}
-
 /* Reports a link that is given twice, and where it was given before: on the command line, or in a schedule's file,
  * whose links are added last. */
 static int report_duplicate(const cli_link_t *before, const cli_link_t *link, const trv_slow_link_t *twice)
@@ -94,7 +87,7 @@ int cli_links_finish(cli_links_t *links, const trv_torus_t *torus, int *count)
             return trv_fail(rc, "%s: %s", link->option, trv_last_error());
         rc = add_directed(links, &n, from, i, link->slow);
         if (!rc && link->both_ways)
-            rc = add_directed(links, &n, from, i, opposite(&link->slow, torus));
+            rc = add_directed(links, &n, from, i, trv_link_opposite(torus, &link->slow));
     }
     *count = n;
     const trv_network_t network = {TRV_NETWORK, .torus = *torus, .slow_links = n, .slow_link = links->directed};
@@ -121,7 +114,7 @@ char *cli_links_format(const cli_links_t *links, const char *before, char text[C
 /* The first rank of the open row that results from cutting this link. */
 static int row_start(const trv_slow_link_t *link, const trv_torus_t *torus)
 {
-    return trv_port_sign(link->port) > 0 ? opposite(link, torus).rank : link->rank;
+    return trv_port_sign(link->port) > 0 ? trv_link_opposite(torus, link).rank : link->rank;
 }
 
 void cli_links_explain(const cli_links_t *links, const trv_network_t *on, trv_routes_t routes, double avoided,
