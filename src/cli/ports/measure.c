@@ -11,6 +11,7 @@
 #include "net/inside.h"
 #include "cli/ports/probe.h"
 #include "cli/ports/verdict.h"
+#include "torus/torus.h"
 
 enum { UP = 1, DOWN = 2, BOTH = UP | DOWN, ROUNDS_MAX = 11 };
 #define ROUNDS_TIME_MAX_NS 20e9 /* no round begins after this time */
@@ -23,18 +24,6 @@ typedef struct measurement {
     trv_fabric_op_t op[4];
     const bool *remote; /* whether the + and - neighbours are on other hosts */
 } measurement_t;
-
-int trv_probe_neighbour(const trv_net_t *net, int port)
-{
-    const trv_torus_t *torus = &net->world->torus;
-    const int d = trv_port_dimension(port), sign = trv_port_sign(port);
-    int at[TRV_DIMS_MAX];
-    trv_torus_coordinates(torus, net->rank, at);
-    if ((torus->lines >> d & 1) && at[d] == (sign > 0 ? torus->size[d] - 1 : 0))
-        return -1;
-    at[d] = (at[d] + sign + torus->size[d]) % torus->size[d];
-    return trv_torus_rank(torus, at);
-}
 
 static int measurement_post(measurement_t *measurement, trv_fabric_op_t *op, bool sends, int port, int peer)
 {
@@ -72,7 +61,8 @@ static int measurement_exchange(measurement_t *measurement, int signs)
     for (int sends = 0; sends < 2; sends++)
         for (int down = 0; down < 2; down++) {
             const int port = 2 * measurement->dimension + down,
-                      peer = trv_probe_neighbour(measurement->net, sends ? port : port ^ 1);
+                      peer = trv_torus_neighbour(&measurement->net->world->torus, measurement->net->rank,
+                                                 sends ? port : port ^ 1);
             if (rc == TRV_OK && signs >> down & 1 && peer >= 0)
                 rc = measurement_post(measurement, &measurement->op[ops++], sends, port, peer);
         }
@@ -171,7 +161,8 @@ static bool port_strays(const measurement_t *measurement, int port, double befor
  * one direction only. */
 static bool is_one_interface(const trv_net_t *net, int up, int down)
 {
-    return trv_probe_neighbour(net, up) >= 0 && trv_probe_neighbour(net, down) >= 0 &&
+    const trv_torus_t *torus = &net->world->torus;
+    return trv_torus_neighbour(torus, net->rank, up) >= 0 && trv_torus_neighbour(torus, net->rank, down) >= 0 &&
            (trv_fabric_departure(net->fabric, up) == trv_fabric_departure(net->fabric, down) ||
             trv_fabric_arrival(net->fabric, net->rank, up) == trv_fabric_arrival(net->fabric, net->rank, down));
 }

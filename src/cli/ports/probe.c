@@ -16,6 +16,7 @@
 #include "cli/shared/table.h"
 #include "cli/shared/tool.h"
 #include "cli/shared/topology_command.h"
+#include "torus/torus.h"
 
 enum { HOST_MAX = 64, BYTES = 1 << 20 };
 
@@ -32,7 +33,7 @@ static void ports_describe(const trv_net_t *net, port_t *port)
     for (int w = 0; w < 2 * torus->dims; w++) {
         trv_fabric_interface_info_t info;
         trv_fabric_interface_info(net->fabric, trv_fabric_departure(net->fabric, w), &info);
-        port[w] = (port_t){.has_neighbour = torus->size[trv_port_dimension(w)] > 1 && trv_probe_neighbour(net, w) >= 0,
+        port[w] = (port_t){.has_neighbour = trv_torus_neighbour(torus, net->rank, w) >= 0,
                            .speed_mbps = (int32_t)info.device.speed_mbps,
                            .node = info.device.node};
         gethostname(port[w].host, sizeof port[w].host - 1);
@@ -250,7 +251,7 @@ static int probe_run(trv_net_t *net, const cli_topology_options_t *options)
     for (int d = 0; d < torus->dims && proceeds && rc == TRV_OK; d++) {
         bool remote[2];
         for (int down = 0; down < 2; down++) {
-            const int there = trv_probe_neighbour(net, 2 * d + down);
+            const int there = trv_torus_neighbour(torus, net->rank, 2 * d + down);
             remote[down] = there >= 0 && strcmp(port[(size_t)there * ports].host, own->host) != 0;
         }
         if (torus->size[d] > 1)

@@ -30,9 +30,6 @@ typedef struct trv_probe {
 /* Collective: every rank sends `bytes` to its neighbours in the dimension, in as many rounds as a clear result
  * requires. remote: whether the neighbours (+, -) are on other hosts. */
 int trv_probe_dimension(trv_net_t *net, int dimension, size_t bytes, const bool remote[2], trv_probe_t *probe);
-/* Returns the neighbour of this rank in a direction; -1: a line ends here. */
-int trv_probe_neighbour(const trv_net_t *net, int port);
-
 /* Runs the whole of `trivance topology --ports`: joins the job, measures, and prints on rank 0. Returns the exit
  * code: CLI_WRONG if the measurement contradicts the map. */
 int trv_probe_main(int argc, char **argv, const trv_net_options_t *options);
