@@ -15,7 +15,6 @@
 #include "base/text/parse.h"
 #include "cli/shared/network_options.h"
 #include "cli/shared/choose.h"
-#include "cli/shared/words.h"
 #include "base/error.h"
 #include "formats/lower.h"
 #include "formats/mscclpp.h"
@@ -23,22 +22,22 @@
 enum { OPTION_ALPHA = CLI_NO_LETTER, OPTION_ROOT, OPTION_UNCHECKED };
 
 typedef struct format {
+    const char *name;
     trv_format_t format;
     bool traces; /* a file for each rank, which trv_export_chakra writes */
     bool plan;   /* for GPUs: with blocks and without times, of three collectives */
 } format_t;
 
-#define FORMATS "goal mscclpp chakra"
-static const format_t formats[] = {{TRV_FORMAT_GOAL, .plan = false},
-                                   {TRV_FORMAT_MSCCLPP, .plan = true},
-                                   {TRV_FORMAT_CHAKRA, .traces = true}};
+static const format_t formats[] = {{"goal", TRV_FORMAT_GOAL, .plan = false},
+                                   {"mscclpp", TRV_FORMAT_MSCCLPP, .plan = true},
+                                   {"chakra", TRV_FORMAT_CHAKRA, .traces = true}};
 #define FORMATS_EXPECTED "expected goal, mscclpp or chakra, for example --format=goal"
 
 static const cli_option_t option[] = {
     {"format", 'f', "F",
      "goal (the text that LogGOPSim and `trivance simulate --goal` read), mscclpp (an execution plan for MSCCL++) or "
      "chakra (an execution trace for each rank, for ASTRA-sim)",
-     FORMATS},
+     "goal mscclpp chakra"},
     {"algorithm", 'a', "A",
      "planned (default: the fastest for the size), an algorithm, with parameters if it has any (hybrid:4x8), or a "
      "family: the member that is fastest for the size",
@@ -105,9 +104,12 @@ static int read_format(const char *text, const format_t **format)
 {
     if (strcmp(text, "msccl") == 0)
         return trv_fail(TRV_ERR_UNSUPPORTED, TRV_MSCCL_REMOVED);
-    const int index = cli_words_find(FORMATS, text, "format", "");
-    *format = index < 0 ? NULL : &formats[index];
-    return index < 0 ? index : TRV_OK;
+    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
+        if (strcmp(text, formats[i].name) == 0) {
+            *format = &formats[i];
+            return TRV_OK;
+        }
+    return trv_fail(TRV_ERR_ARGUMENT, "there is no format '%.40s'; " FORMATS_EXPECTED, text);
 }
 
 /* The signal that ends the tool after the library has removed its temporary files. */
