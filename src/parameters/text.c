@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "base/text/parse.h"
+#include "base/text/words.h"
 
 #define PER_STREAM "/stream"
 
@@ -64,19 +65,15 @@ static bool copy_word(const char *words, int index, char word[TRV_PARAMETER_TEXT
     return words != NULL;
 }
 
+/* A word or flag has two values. */
 static int parse_word(const trv_parameter_t *parameter, const char *text, double *value)
 {
-    char word[TRV_PARAMETER_TEXT_MAX], words[512] = "";
-    int count = 0;
-    for (; copy_word(parameter->words, count, word); count++) {
-        trv_append(words, sizeof words, "%s %s", count ? " nor" : "neither", word);
-        if (strcmp(text, word) == 0) {
-            *value = count;
-            return TRV_OK;
-        }
-    }
-    copy_word(parameter->words, count - 1, word);
-    return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is %s; for example %s", text, words, word);
+    const char *second = strchr(parameter->words, ' ') + 1;
+    const int index = trv_words_index(parameter->words, text);
+    *value = index;
+    return index >= 0 ? TRV_OK
+                      : trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is neither %.*s nor %s; for example %s", text,
+                                 (int)(second - parameter->words) - 1, parameter->words, second, second);
 }
 
 static int parse_dimensions(const char *text, value_t *value)

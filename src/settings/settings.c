@@ -10,6 +10,7 @@
 
 #include "base/text/nearest.h"
 #include "base/text/parse.h"
+#include "base/text/words.h"
 #include "base/error.h"
 #include "settings/ports_text.h"
 
@@ -20,23 +21,9 @@ extern char **environ;
 
 /* ---- One value --------------------------------------------------------------------------------------------------- */
 
-/* The index of `text` in "silent|print|error", or -1. */
-static int word_index(const char *words, const char *text)
-{
-    size_t length = strlen(text);
-    for (int i = 0;; i++) {
-        size_t size = strcspn(words, "|");
-        if (size == length && strncmp(words, text, size) == 0)
-            return i;
-        if (!words[size])
-            return -1;
-        words += size + 1;
-    }
-}
-
 static int read_flag(const char *text, bool *value)
 {
-    int word = word_index("0|no|off|1|yes|on", text);
+    int word = trv_words_index("0|no|off|1|yes|on", text);
     if (word < 0)
         return trv_fail(TRV_ERR_ARGUMENT, "'%.40s' is neither 0 nor 1", text);
     *value = word >= 3;
@@ -45,7 +32,7 @@ static int read_flag(const char *text, bool *value)
 
 static int read_word(const trv_setting_t *setting, const char *text, int *value)
 {
-    int word = word_index(setting->allowed, text);
+    int word = trv_words_index(setting->allowed, text);
     bool flag = false;
     if (word < 0 && setting->offset == offsetof(trv_settings_t, debug) && read_flag(text, &flag) == TRV_OK)
         word = flag ? TRV_DEBUG_INFO : TRV_DEBUG_OFF;

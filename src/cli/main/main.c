@@ -12,7 +12,7 @@
 #include "cli/main/subcommand_list.h"
 #include "cli/shared/progress.h"
 #include "cli/shared/tool.h"
-#include "cli/shared/words.h"
+#include "base/text/words.h"
 #include "base/append.h"
 #include "base/text/nearest.h"
 
@@ -49,7 +49,7 @@ static const char *all_names(void)
     char names[256] = "";
     for (int i = 0; i < trv_subcommands; i++)
         trv_append(names, sizeof names, "%s%s", i > 0 ? " " : "", trv_subcommand[i].command->name);
-    return cli_words_list(names, list, sizeof list);
+    return trv_words_list(names, list, sizeof list);
 }
 
 static int unknown(const char *text)

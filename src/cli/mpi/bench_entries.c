@@ -12,7 +12,7 @@
 #include "schedule/collective.h"
 #include "settings/rules.h"
 #include "base/text/parse.h"
-#include "cli/shared/words.h"
+#include "base/text/words.h"
 
 int bench_add_entry(bench_options_t *options, const bench_entry_t *entry)
 {
@@ -35,7 +35,7 @@ static int fail_undefined(trv_op_t op, trv_type_t type)
         if (trv_op_supports((trv_op_t)i, type))
             trv_append(names, sizeof names, "%s%s", *names ? " " : "", trv_op_name((trv_op_t)i));
     return trv_fail(TRV_ERR_UNSUPPORTED, "the operation %s is not defined on %s; use %s", trv_op_name(op),
-                    trv_type_name(type), cli_words_list(names, list, sizeof list));
+                    trv_type_name(type), trv_words_list(names, list, sizeof list));
 }
 
 int bench_check_elements(const bench_options_t *options, trv_type_t type, trv_op_t op)

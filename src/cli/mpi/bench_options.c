@@ -9,7 +9,7 @@
 #include "cli/shared/bench_command.h"
 #include "cli/shared/input.h"
 #include "cli/shared/tool.h"
-#include "cli/shared/words.h"
+#include "cli/shared/option_words.h"
 #include "base/text/parse.h"
 #include "base/error.h"
 #include "cli/mpi/bench.h"

@@ -13,7 +13,7 @@
 #include "cli/shared/tool.h"
 #include "cli/shared/input.h"
 #include "cli/shared/lower_bound.h"
-#include "cli/shared/words.h"
+#include "cli/shared/option_words.h"
 #include "base/text/parse.h"
 #include "cli/plan/plan.h"
 #include "cli/plan/query.h"

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "schedule/collective.h"
 #include "settings/rules.h"
-#include "cli/shared/words.h"
+#include "cli/shared/option_words.h"
 
 static const cli_choice_t planned = {.label = "planned", .planned = true};
 

@@ -10,7 +10,7 @@
 
 #include "base/number.h"
 #include "cli/shared/tool.h"
-#include "cli/shared/words.h"
+#include "cli/shared/option_words.h"
 #include "base/text/parse.h"
 #include "base/error.h"
 #include "base/array.h"

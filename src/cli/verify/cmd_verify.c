@@ -19,7 +19,7 @@
 #include "cli/shared/network_options.h"
 #include "cli/shared/choose.h"
 #include "cli/shared/table.h"
-#include "cli/shared/words.h"
+#include "cli/shared/option_words.h"
 #include "base/error.h"
 #include "schedule/collective.h"
 #include "verify/gpu_program.h"
