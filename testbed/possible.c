@@ -35,8 +35,7 @@ int trv_testbed_check_machine(void)
         _exit(unshare(CLONE_NEWNET | CLONE_NEWNS | CLONE_NEWUTS) == 0 ? 0 : errno);
     if (child < 0 || waitpid(child, &status, 0) < 0 || status != 0)
         return trv_fail(TRV_ERR_UNSUPPORTED,
-                        "this machine does not allow network namespaces (%s), as in many "
-                        "containers",
+                        "this machine does not allow network namespaces (%s), as in many containers",
                         strerror(WIFEXITED(status) ? WEXITSTATUS(status) : EPERM));
     if (trv_testbed_command(version, NULL) < 0)
         return trv_fail(TRV_ERR_UNSUPPORTED, "the testbed needs the command ip of iproute2; install the package "
@@ -64,9 +63,7 @@ int trv_testbed_fits(const trv_torus_t *torus)
     trv_torus_format(torus, text, sizeof text);
     if (torus->ranks < 2)
         return trv_fail(TRV_ERR_ARGUMENT,
-                        "the torus %s has one node and no links: expected at least two nodes, for "
-                        "example 3x3",
-                        text);
+                        "the torus %s has one node and no links: expected at least two nodes, for example 3x3", text);
     if (torus->ranks > fits)
         return trv_fail(TRV_ERR_UNSUPPORTED,
                         "the torus %s has %d nodes, but only %ld fit on this machine (%d MiB of memory "

@@ -256,9 +256,7 @@ static int set_kernels(const trv_torus_t *torus)
         }
         if (child < 0 || waitpid(child, &status, 0) < 0 || status != 0)
             return trv_fail(TRV_ERR_STATE,
-                            "TCP on %s cannot use the congestion control reno, which the kernel "
-                            "must support",
-                            name);
+                            "TCP on %s cannot use the congestion control reno, which the kernel must support", name);
     }
     return TRV_OK;
 }

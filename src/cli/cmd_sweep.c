@@ -44,8 +44,7 @@ const cli_command_t cli_sweep_command = {
     .usage = "[FILE.json] [OPTIONS]",
     .about = "Simulates every combination of tori, algorithms, sizes and parameters of the network, on all cores. "
              "Results are rows of a CSV or JSON lines file, appended when their points finish; "
-             "the same command resumes a sweep that was interrupted. "
-             "Requires python3 with the package trivance.",
+             "the same command resumes a sweep that was interrupted. Requires python3 with the package trivance.",
     .option = option,
     .more = cli_network_options,
     .repeated = "torus algorithm bytes collective MORE",

@@ -12,6 +12,7 @@
 #include <trivance/common.h>
 
 #include "base/error.h"
+#include "cli/shared/option_words.h"
 #include "cli/shared/tool.h"
 #include "cli/host/handover.h"
 #include "cli/shared/select.h"
@@ -63,8 +64,7 @@ const cli_command_t cli_testbed_bench_command = {
         "Creates a testbed for every torus, checks it, and measures a collective on it by the algorithms of both MPI "
         "libraries and by Trivance, as trivance bench --turns does: in one job, in turns, from a common start to the "
         "end of the last rank. Prints tables; writes rows (testbed.csv) and, where python3 has the package trivance "
-        "and "
-        "matplotlib, plots. Needs root and, with the defaults, three hours of an otherwise idle machine.\n\n"
+        "and matplotlib, plots. Needs root and, with the defaults, three hours of an otherwise idle machine.\n\n"
         "With a PROGRAM, which may be any unmodified MPI program, it starts that program instead, in turns without the "
         "drop-in and with it, and reports the time from MPI_Init to MPI_Finalize, how much of it is spent in "
         "MPI_Allreduce, and the ratio. Writes program.csv and what the program prints.",
@@ -122,23 +122,20 @@ static int read_mpis(const char *text, options_t *options)
     int more;
     options->mpi[0] = options->mpi[1] = false;
     while ((more = trv_next_item(&text, "MPIs", item, sizeof item)) > 0) {
-        bool known = false;
-        for (int i = 0; i < MPIS; i++)
-            if (strcmp(item, mpi_name[i]) == 0)
-                known = options->mpi[i] = true;
-        if (!known)
-            return trv_fail(TRV_ERR_ARGUMENT, "unknown MPI library '%.15s': expected openmpi or mpich", item);
+        const int mpi = cli_words_find("openmpi mpich", item, "mpi", "");
+        if (mpi < 0)
+            return mpi;
+        options->mpi[mpi] = true;
     }
     return more;
 }
 
 static int read_mode(const char *text, options_t *options)
 {
-    options->mode[1] = strcmp(text, "off") != 0;
-    options->mode[0] = strcmp(text, "on") != 0;
-    if (strcmp(text, "on") == 0 || strcmp(text, "off") == 0 || strcmp(text, "both") == 0)
-        return TRV_OK;
-    return trv_fail(TRV_ERR_ARGUMENT, "unknown value '%.40s': expected on, off or both", text);
+    const int mode = cli_words_find("on off both", text, "rendezvous", "");
+    options->mode[1] = mode != 1;
+    options->mode[0] = mode != 0;
+    return mode < 0 ? mode : TRV_OK;
 }
 
 static int read_sizes(const char *text, options_t *options)

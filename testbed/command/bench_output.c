@@ -131,8 +131,7 @@ static void print_agreement(const cli_bench_job_t *job)
     printf("%d of %d within %.0f %% of the prediction.\n", close, cells, 100 * CLOSE);
     if (busy)
         printf("%d more are longer by less than the time for which the ranks' cores were busy, at least %.0f %% of the "
-               "time: the prediction "
-               "does not include the computation of MPI libraries and ranks.\n",
+               "time: the prediction does not include the computation of MPI libraries and ranks.\n",
                busy, 100 * min_share);
 }
 

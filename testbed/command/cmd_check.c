@@ -103,8 +103,7 @@ int cli_testbed_check(int argc, char **argv)
         putchar('\n');
         cli_testbed_verdict_print(&verdict, stdout);
         if (!verdict.faithful)
-            puts("Use slower links and longer latencies, or an otherwise idle "
-                 "machine.");
+            puts("Use slower links and longer latencies, or an otherwise idle machine.");
     }
     return verdict.faithful ? CLI_OK : CLI_WRONG;
 }

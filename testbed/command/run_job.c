@@ -23,6 +23,7 @@
 #include "base/number.h"
 #include "cli/subcommands.h"
 #include "base/error.h"
+#include "cli/shared/option_words.h"
 #include "cli/shared/tool.h"
 #include "cli/host/mpi_start.h"
 #include "base/text/parse.h"
@@ -335,8 +336,7 @@ static int find_parts(const char *command, const cli_job_t *job, char agent[PATH
         return code;
     if (strpbrk(agent, " :") || strpbrk(preload, " :") || strpbrk(clock, " :"))
         return cli_bad(command,
-                       "the path %s has a blank or colon, which launchers do not support; install Trivance "
-                       "elsewhere",
+                       "the path %s has a blank or colon, which launchers do not support; install Trivance elsewhere",
                        agent);
     size_t used = strlen(preload);
     if (job->times)
@@ -421,9 +421,7 @@ static int take_option(void *context, int key)
     case OPTION_RANKS: return trv_parse_int(optarg, "--ranks", 1, TB_NODES_MAX, &job->ranks);
     default:
         job->mpi = optarg;
-        if (strcmp(optarg, "openmpi") == 0 || strcmp(optarg, "mpich") == 0 || strcmp(optarg, TESTBED_NO_MPI) == 0)
-            return TRV_OK;
-        return trv_fail(TRV_ERR_ARGUMENT, "unknown MPI library '%.40s': expected openmpi, mpich or none", optarg);
+        return cli_words_find("openmpi mpich " TESTBED_NO_MPI, optarg, "mpi", "") < 0 ? TRV_ERR_ARGUMENT : TRV_OK;
     }
 }
 

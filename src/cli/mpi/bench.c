@@ -211,8 +211,7 @@ static int buffers_allocate(bench_t *bench)
     return polled_all_true(team->comm, mine)
                ? TRV_OK
                : trv_fail(TRV_ERR_MEMORY,
-                          "there is no memory for two vectors of %llu bytes on every rank; use a "
-                          "smaller --bytes",
+                          "there is no memory for two vectors of %llu bytes on every rank; use a smaller --bytes",
                           (unsigned long long)bytes_max);
 }
 

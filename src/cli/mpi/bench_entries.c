@@ -142,8 +142,7 @@ int bench_supports(const bench_options_t *options, const bench_entry_t *entry, i
     if (code == TRV_OK && trv_collective_shape(options->collective)->reduces &&
         trv_schedule_exactness(schedule) == TRV_COVERS && !trv_op_idempotent(entry->data.op))
         code = trv_fail(TRV_ERR_UNSUPPORTED,
-                        "%s adds some contributions twice, so it supports max, min, land, lor, band and bor, "
-                        "not %s",
+                        "%s adds some contributions twice, so it supports max, min, land, lor, band and bor, not %s",
                         name, trv_op_name(entry->data.op));
     trv_schedule_destroy(schedule);
     return code;

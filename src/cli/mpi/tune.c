@@ -126,9 +126,7 @@ static int buffers_allocate(tune_t *tune)
         return TRV_OK;
     }
     return trv_fail(TRV_ERR_MEMORY,
-                    "there is no memory for two vectors of %zu bytes on every rank; use a smaller "
-                    "--bytes",
-                    bytes);
+                    "there is no memory for two vectors of %zu bytes on every rank; use a smaller --bytes", bytes);
 }
 
 /* Finds the torus that the collectives will use: that of the options, that of the environment, or a ring. */

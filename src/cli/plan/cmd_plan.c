@@ -100,8 +100,7 @@ const cli_command_t cli_plan_command = {
     .about = "Prints and draws a schedule: for each step the messages with their source, destination, port, distance "
              "and blocks, and how many of them share the busiest link. Text shows the messages of one rank (of a long "
              "schedule, those of the first steps) and a picture. The schedule is the fastest for the torus, the size "
-             "and the network (planned), or that "
-             "of the named algorithm.\n\n"
+             "and the network (planned), or that of the named algorithm.\n\n"
              "With --all-sizes it prints the plan for every size, with --why the reasons for a plan, with --nodes the "
              "plans for a part of the torus.",
     .option = option,

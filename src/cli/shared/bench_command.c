@@ -15,8 +15,7 @@ static const cli_option_t option[] =
       "names and families of `trivance list` (of a family the fastest member is shown), all, mpi (the MPI library's "
       "own), mpi:NAME (one of its algorithms), mpi:all, planned (the planner's choice), auto (the choice of "
       "TRV_Allreduce; the default), exchange (with --turns: an exchange of 8 bytes with the neighbours, in 1 and in 5 "
-      "steps); NAME=TYPE or "
-      "NAME=TYPE:OP instead of --type and --op",
+      "steps); NAME=TYPE or NAME=TYPE:OP instead of --type and --op",
       "ALGORITHM all mpi auto"},
      {"schedule", 's', "FILE",
       "a schedule in the format trivance-schedule-1, with blocks; it is verified first, determines the torus and the "
