@@ -393,18 +393,11 @@ static int run(options_t *options)
 
 static int read_collective(options_t *options, const char *text)
 {
-    trv_collective_t collective;
-    options->all_collectives = strcmp(text, "all") == 0;
-    memset(options->collective, options->all_collectives, sizeof options->collective);
-    if (options->all_collectives)
-        return TRV_OK;
-    if (cli_parse_collective(text, &collective)) {
-        char reason[512];
-        snprintf(reason, sizeof reason, "%s", trv_last_error());
-        return trv_fail(TRV_ERR_ARGUMENT, "%s; or all", reason);
-    }
-    options->collective[collective] = true;
-    return TRV_OK;
+    const int index = cli_words_find(CLI_COLLECTIVE_WORDS " all", text, "collective", "");
+    options->all_collectives = index == TRV_COLLECTIVES;
+    for (int c = 0; c < TRV_COLLECTIVES; c++)
+        options->collective[c] = options->all_collectives || c == index;
+    return index < 0 ? index : TRV_OK;
 }
 
 static int read_method(options_t *options, const char *text)
