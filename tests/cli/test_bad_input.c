@@ -132,7 +132,7 @@ static void test_bad_input(void **state)
         {"verify 3x3 -a ring", "ring"},
         {"verify 9 --method fast", "no method 'fast'"},
         {"verify 9 -a ring,,swing", "empty entry"},
-        {"verify 9 -c some", "or alltoall; or all"},
+        {"verify 9 -c some", "gather, alltoall or all, for example"},
         {"verify 9 --format=text", "no format 'text'"},
         {"verify 9 -a trivance-l -c allgather", "supports only AllReduce"},
         {"verify --schedule /", "cannot be read"},
