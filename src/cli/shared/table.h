@@ -2,8 +2,9 @@
  * Tables that a subcommand prints: as aligned text for users, or as one JSON array or CSV for programs.
  *
  * A column has a key (JSON and CSV; NULL: in the text only) and a title (text; NULL: in JSON and CSV only). Titles are
- * bold on a terminal. Rows are given cell by cell in the order of the columns. JSON and CSV rows are printed immediately; so are text rows after
- * cli_table_stream (which requires the columns' widths to be set), otherwise they are kept until the widths are known.
+ * bold on a terminal. Rows are given cell by cell in the order of the columns. JSON and CSV rows are printed
+ * immediately; so are text rows after cli_table_stream (which requires the columns' widths to be set), otherwise they
+ * are kept until the widths are known.
  */
 #ifndef TRIVANCE_CLI_SHARED_TABLE_H
 #define TRIVANCE_CLI_SHARED_TABLE_H
