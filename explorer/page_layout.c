@@ -1,9 +1,10 @@
 /*
  * The explorer's drawing of a network. Paths are those of SVG:
  *
- *     at       [x, y] for each rank
+ *     at       [x, y, size of the number] for each rank
  *     links    [rank, port, neighbour, x, y, path]         x, y: its middle; the path of a cut link is empty
- *     marks    [is cut, path, x, y, label x, label y, anchor, label]
+ *     marks    [is cut, path, path of the cross (empty if the link is not cut), path of the line to the label, label x,
+ *              label y, anchor, label]
  */
 #include <math.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include "base/error.h"
 #include "base/number.h"
 #include "explorer/explore.h"
+#include "formats/names.h"
 #include "torus/torus.h"
 
 #define RANKS_MAX   4096
@@ -73,8 +75,12 @@ static void put_mark(const trv_picture_t *picture, const trv_layout_t *layout, c
     for (int i = 0; i < places; i++) {
         printf("%s[%s,\"", i ? "," : comma, trv_mark_is_cut(mark) ? "true" : "false");
         trv_layout_link(layout, place[i].rank, place[i].port, 0, stdout);
-        trv_fprintf(stdout, "\",%.1f,%.1f,%.1f,%.1f,\"%s\",\"%s\"]", place[i].at.x, place[i].at.y, place[i].label.x,
-                    place[i].label.y, place[i].anchor, trv_mark_describe(mark, text));
+        fputs("\",\"", stdout);
+        if (trv_mark_is_cut(mark))
+            trv_layout_cross(&place[i], stdout);
+        trv_fprintf(stdout, "\",\"M%.1f %.1fL%.1f %.1f\",%.1f,%.1f,\"%s\",\"%s\"]", place[i].at.x, place[i].at.y,
+                    place[i].leader.x, place[i].leader.y, place[i].label.x, place[i].label.y, place[i].anchor,
+                    trv_mark_describe(mark, text));
     }
 }
 
@@ -87,7 +93,8 @@ static int write_layout(const explore_ask_t *ask, const trv_schedule_t *schedule
     int rc = explore_lay_out(ask, &picture, &layout);
     if (rc)
         return rc;
-    printf("{\"form\": \"%s\", \"forms\": [", trv_form_word[layout.form]);
+    const trv_network_t network = cli_network_on(ask->torus, &ask->network.options);
+    printf("{\"noun\": \"%s\", \"form\": \"%s\", \"forms\": [", trv_shape_noun(&network), trv_form_word[layout.form]);
     for (int i = 0, forms = trv_forms(ask->torus, form); i < forms; i++)
         printf("%s\"%s\"", i ? ", " : "", trv_form_word[form[i]]);
     fputs("], \"size\": [", stdout);
@@ -100,7 +107,7 @@ static int write_layout(const explore_ask_t *ask, const trv_schedule_t *schedule
                 layout.node, layout.gap);
     for (int rank = 0; rank < ask->torus->ranks; rank++) {
         const trv_point_t p = trv_layout_along(&layout, rank, 0, 0, 0, 0);
-        trv_fprintf(stdout, "%s[%.1f,%.1f]", rank ? "," : "", p.x, p.y);
+        trv_fprintf(stdout, "%s[%.1f,%.1f,%.1f]", rank ? "," : "", p.x, p.y, trv_layout_number(&layout, rank));
     }
     put_links(&picture, &layout);
     fputs("],\n\"marks\": [", stdout);

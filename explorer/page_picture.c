@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/number.h"
-#include "draw/holdings.h"
+#include "draw/svg.h"
 #include "explorer/explore.h"
 #include "formats/names.h"
 #include "schedule/collective.h"
@@ -43,6 +43,9 @@ static void put_schedule(const explore_ask_t *ask, const trv_schedule_t *schedul
     for (int k = 0; k < cost->steps; k++)
         trv_fprintf(stdout, "%s{\"link\": %.9g, \"hops\": %d}", k ? ", " : "", cost->step[k].link_fraction,
                     cost->step[k].hops);
+    fputs("],\n\"colours\": [", stdout);
+    for (int stream = 0; stream < trv_schedule_streams(schedule); stream++)
+        printf("%s\"%s\"", stream ? ", " : "", trv_svg_colour(stream));
     fputs("]", stdout);
     if (ask->node)
         fputs(",\n\"nodes\": [", stdout);

@@ -1,7 +1,8 @@
 /*
- * The state of the page, requests to the core with a cache of the latest answers, and messages to the user; shared by all views.
+ * The state of the page, requests to the core with a cache of the latest answers, and messages to the user; shared by
+ * all views.
  */
-import { byId } from './dom.js';
+import { byId, element } from './dom.js';
 import { Cancelled, sentenceOf } from './pool.js';
 import { readHash, writeHash } from './state.js';
 
@@ -54,8 +55,10 @@ export class App {
     Object.assign(this.state, patch);
     this.read = false;
     for (const part of TEMPORARY) showProblem(part, null);
-    clearTimeout(this.addressTimer); // browsers allow a hundred writes in ten seconds; a slider changes the state more often
-    this.addressTimer = window.setTimeout(() => this.address(), Math.max(0, this.addressed + ADDRESS_MS - performance.now()));
+    // browsers allow a hundred writes in ten seconds; a slider changes the state more often
+    clearTimeout(this.addressTimer);
+    this.addressTimer = window.setTimeout(() => this.address(),
+      Math.max(0, this.addressed + ADDRESS_MS - performance.now()));
     this.draw();
   }
 
@@ -81,7 +84,8 @@ export class App {
   }
 
   /**
-   * Returns the cache key of a question. It includes the identity of the file, because two files may have the same name.
+   * Returns the cache key of a question. It includes the identity of the file, because two files may have the same
+   * name.
    * @param {string[]} question
    */
   keyOf(question) {
@@ -89,10 +93,12 @@ export class App {
   }
 
   /**
-   * Asks the core for one part of the page. A later question for the same part cancels this one, whose answer is then null.
+   * Asks the core for one part of the page. A later question for the same part cancels this one, whose answer is then
+   * null.
    * @param {string} place
    * @param {string[]} question
-   * @param {{pool?: Pool, progress?: (fraction: number) => void, files?: Map<string, Uint8Array>}} [options] files: other than the page's
+   * @param {{pool?: Pool, progress?: (fraction: number) => void, files?: Map<string, Uint8Array>}} [options] files:
+   *   other than the page's
    * @returns {Promise<Answer | null>}
    */
   async ask(place, question, options = {}) {
@@ -147,6 +153,13 @@ export function showProblem(part, answer) {
   if (box.textContent !== text) box.textContent = text;
   box.hidden = !text;
 }
+
+/**
+ * Creates a button that cancels the question of a part of the page.
+ * @param {App} app @param {string} place
+ */
+export const cancelButton = (app, place) => element('button', { type: 'button', class: 'quiet', id: `stop-${place}`,
+  onclick: () => app.cancel(place) }, 'Cancel');
 
 let toastTimer = 0;
 /** @param {string} text */

@@ -18,7 +18,12 @@ export function element(name, attributes = {}, ...children) {
   return node;
 }
 
-/** @param {string} name @param {Record<string, any>} [attributes] @param {...(Node | string)} children @returns {any} */
+/**
+ * @param {string} name
+ * @param {Record<string, any>} [attributes]
+ * @param {...(Node | string)} children
+ * @returns {any}
+ */
 export function shape(name, attributes = {}, ...children) {
   const node = document.createElementNS('http://www.w3.org/2000/svg', name);
   set(node, attributes);
@@ -47,7 +52,8 @@ export function colour(name) {
   if (now !== theme) colours.clear();
   theme = now;
   let value = colours.get(name);
-  if (value === undefined) colours.set(name, value = getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+  if (value === undefined)
+    colours.set(name, value = getComputedStyle(document.documentElement).getPropertyValue(name).trim());
   return value;
 }
 
@@ -62,7 +68,8 @@ export function segment(group, choices, now, choose) {
   const keys = choices.map(choice => choice.key).join();
   if (group.dataset.keys !== keys) {
     group.dataset.keys = keys;
-    group.replaceChildren(...choices.map(choice => element('button', { type: 'button', 'data-key': choice.key, title: choice.title,
+    group.replaceChildren(
+      ...choices.map(choice => element('button', { type: 'button', 'data-key': choice.key, title: choice.title,
       onclick: () => choose(choice.key) }, choice.text)));
   }
   for (const button of group.querySelectorAll('button'))
@@ -70,13 +77,14 @@ export function segment(group, choices, now, choose) {
 }
 
 /**
- * Returns an entry of a legend: boxes in the colours of custom properties, and what they mean.
- * @param {string[]} names of the colours
+ * Returns an entry of a legend: boxes in colours, and what they mean.
+ * @param {string[]} colours custom properties, or values
  * @param {string} text
  * @param {string} [kind] a class: the form of the box
  */
-export const legendEntry = (names, text, kind = '') => element('span', { class: 'entry' },
-  ...names.map(name => element('span', { class: `key ${kind}`, style: `--colour:var(${name})` })), text);
+export const legendEntry = (colours, text, kind = '') => element('span', { class: 'entry' },
+  ...colours.map(one => element('span', { class: `key ${kind}`,
+    style: `--colour:${one.startsWith('--') ? `var(${one})` : one}` })), text);
 
 /** Whether the user prefers reduced motion. */
 export const prefersReducedMotion = () => matchMedia('(prefers-reduced-motion: reduce)').matches;

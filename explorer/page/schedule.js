@@ -1,14 +1,14 @@
 /*
- * The views Network and Schedule: the picture, the controls of its steps, and beside it the messages of one rank and the
- * data that each rank holds.
+ * The views Network and Schedule: the picture, the controls of its steps, and beside it the messages of one rank and
+ * the data that each rank holds.
  */
-import { showProblem, tip, toast } from './app.js';
+import { cancelButton, showProblem, tip, toast } from './app.js';
 import { byId, element, prefersReducedMotion, segment } from './dom.js';
 import { bytesText, countText, portText } from './format.js';
 import { drawMatrix, sumOf } from './matrix.js';
 import { drawStage, findAt, legendOf, linkKey, NO_STEP, streamColour } from './stage.js';
 import { linkOptions, questionFor, scheduleOptions, titleOf, USUAL } from './state.js';
-import { active, coordinates, rankAt, readTorus } from './torus.js';
+import { active, coordinates, readTorus } from './torus.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./stage.js').Message} Message */
@@ -45,8 +45,10 @@ export function makeSchedule(app) {
  */
 const readStep = step => (!step ? NO_STEP : {
   together: step.together,
-  messages: step.messages.map((/** @type {any[]} */ [stream, from, to, bytes, hops, route, path, head, width]) => ({ stream, from, to, bytes, hops, route, path, head, width })),
-  loads: new Map(step.loads.map((/** @type {number[]} */ [rank, port, count, bytes]) => [linkKey(rank, port), { count, bytes }])),
+  messages: step.messages.map((/** @type {any[]} */ [stream, from, to, bytes, hops, route, path, head, width]) =>
+    ({ stream, from, to, bytes, hops, route, path, head, width })),
+  loads: new Map(step.loads.map((/** @type {number[]} */ [rank, port, count, bytes]) =>
+    [linkKey(rank, port), { count, bytes }])),
 });
 const stepNow = (/** @type {App} */ app) => picture?.steps_drawn[app.state.step] ?? NO_STEP;
 
@@ -57,7 +59,8 @@ const largestLoad = (step, what) => [...step.loads.values()].reduce((most, load)
 function update(app) {
   const { state } = app, isShown = state.view === 'network' || state.view === 'schedule';
   byId('stage').hidden = !isShown;
-  const form = state.layout === 'auto' ? [] : [`--form=${state.layout}`], ranks = app.file?.verdict.ranks ?? readTorus(state.torus)?.ranks ?? 1;
+  const form = state.layout === 'auto' ? [] : [`--form=${state.layout}`],
+    ranks = app.file?.verdict.ranks ?? readTorus(state.torus)?.ranks ?? 1;
   const layout = questionFor('layout', state, app.file, [...form, ...linkOptions(state)]), key = app.keyOf(layout);
   const question = questionFor('picture', state, app.file, [...form, ...scheduleOptions(state, app.file),
     ranks <= ALL_AT_ONCE ? '--step=-1' : `--step=${state.step}`, ...(ranks <= HELD_MAX ? ['--rank=-1'] : [])]);
@@ -75,12 +78,13 @@ function update(app) {
     asked = now;
     waiting = true;
     setTimeout(() => waiting && asked === now && byId('description').replaceChildren('working … ',
-      element('button', { type: 'button', class: 'quiet', id: 'stop-picture', onclick: () => app.cancel('picture') }, 'Cancel')), SLOW_MS);
+      cancelButton(app, 'picture')), SLOW_MS);
     void app.ask('picture', question).then(answer => {
       if (asked !== now) return;
       if (!answer) {
         waiting = false;
-        if (byId('description').querySelector('button')) byId('description').textContent = 'cancelled; any change restarts it';
+        if (byId('description').querySelector('button'))
+          byId('description').textContent = 'cancelled; any change restarts it';
         return;
       }
       showProblem('picture', answer.code ? answer : null);
@@ -88,10 +92,12 @@ function update(app) {
       if (picture) {
         picture.network = key;
         picture.steps_drawn = (picture.message ?? []).map(readStep);
-        busiest = picture.costs.length ? picture.bytes * Math.max(...picture.costs.map((/** @type {any} */ cost) => cost.link))
+        busiest = picture.costs.length
+          ? picture.bytes * Math.max(...picture.costs.map((/** @type {any} */ cost) => cost.link))
           : Math.max(0, ...picture.steps_drawn.map((/** @type {Step} */ step) => largestLoad(step, 'bytes')));
         if (state.step > lastStep()) {
-          if (app.read) showProblem('step', `the address has step ${state.step}, expected 0 to ${lastStep()} of ${picture.name}`);
+          if (app.read)
+            showProblem('step', `the address has step ${state.step}, expected 0 to ${lastStep()} of ${picture.name}`);
           state.step = lastStep();
         }
       }
@@ -102,7 +108,7 @@ function update(app) {
   if (isShown && (!waiting || state.view === 'network')) draw(app);
 }
 
-/* ---- Steps -------------------------------------------------------------------------------------------------------- */
+/* ---- Steps ------------------------------------------------------------------------------------------------------- */
 
 const lastStep = () => Math.max(0, (picture?.steps ?? 1) - 1);
 
@@ -138,7 +144,7 @@ function play(app) {
   next();
 }
 
-/* ---- Drawing ------------------------------------------------------------------------------------------------------ */
+/* ---- Drawing ----------------------------------------------------------------------------------------------------- */
 
 /**
  * Returns the share of the data that a rank holds after `after` steps, 0 to 1.
@@ -147,8 +153,10 @@ function play(app) {
 function shares(after) {
   const { held, ranks, nodes } = picture;
   if (!held) return null;
-  const { columns, state } = held, text = state[Math.min(after, state.length - 1)], last = state[state.length - 1]; // a single rank has no steps
-  const owned = Math.max(35, ...Array.from({ length: last.length / columns }, (_, row) => sumOf(last, row, columns))); // of the rank with the largest result
+  // a single rank has no steps
+  const { columns, state } = held, text = state[Math.min(after, state.length - 1)], last = state[state.length - 1];
+  // of the rank with the largest result
+  const owned = Math.max(35, ...Array.from({ length: last.length / columns }, (_, row) => sumOf(last, row, columns)));
   return Array.from({ length: ranks }, (_, rank) => {
     const row = nodes ? nodes.indexOf(rank) : rank;
     return row < 0 ? 0 : Math.min(1, sumOf(text, row, columns) / owned);
@@ -157,14 +165,15 @@ function shares(after) {
 
 /** @param {App} app */
 function draw(app) {
-  const { state } = app, isSchedule = state.view === 'schedule', torus = app.file ? network : readTorus(state.torus);
+  const { state } = app, isSchedule = state.view === 'schedule';
   byId('svg').toggleAttribute('hidden', !network);
   byId('text').hidden = Boolean(network) || !picture;
   byId('transport').hidden = !isSchedule || !network;
   /** @type {Record<string, string>} */ const names = { ring: 'Circle', row: 'Row', grid: 'Grid', iso: 'Isometric' };
   byId('layouts').hidden = !network || network.forms.length < 2;
-  segment(byId('layouts'), (network?.forms ?? []).map(key => ({ key, text: names[key] })), network?.form ?? '', layout => app.set({ layout }));
-  drawTitle(app, torus);
+  segment(byId('layouts'), (network?.forms ?? []).map(key => ({ key, text: names[key] })), network?.form ?? '',
+    layout => app.set({ layout }));
+  drawTitle(app);
   if (!network) {
     byId('inspector').hidden = true;
     byId('description').textContent = '';
@@ -179,11 +188,13 @@ function draw(app) {
   const chosen = state.rank >= 0 && state.rank < network.ranks ? state.rank : -1;
   const rank = chosen < 0 && !step.together ? network.middle : chosen;
   const scene = {
-    network, step, rank, fault: app.file?.verdict.fault_rank ?? -1, scale: Math.max(busiest, largestLoad(step, 'bytes')), nodes: fits && picture.nodes ? new Set(picture.nodes) : null,
-    fill: share ? (/** @type {number} */ one) => share[one] : null, play: isSchedule && !prefersReducedMotion() && moved,
+    network, step, rank, colours: picture?.colours ?? [], fault: app.file?.verdict.fault_rank ?? -1,
+    scale: Math.max(busiest, largestLoad(step, 'bytes')), nodes: fits && picture.nodes ? new Set(picture.nodes) : null,
+    fill: share ? (/** @type {number} */ one) => share[one] : null,
+    play: isSchedule && !prefersReducedMotion() && moved,
   };
   shown = drawStage(byId('svg'), scene);
-  byId('legend').replaceChildren(...legendOf(scene, picture?.streams ?? 1));
+  byId('legend').replaceChildren(...legendOf(scene));
   moved = false;
   const last = lastStep();
   byId('step').max = String(last);
@@ -197,28 +208,25 @@ function draw(app) {
   drawMatrix(isSchedule && fits ? picture : null, state.step, state.rank);
 }
 
-/** @param {App} app @param {import('./torus.js').Torus | null} torus */
-function drawTitle(app, torus) {
+/** @param {App} app */
+function drawTitle(app) {
   const isSchedule = app.state.view === 'schedule';
   const badge = (/** @type {string} */ text, kind = '') => element('span', { class: `badge ${kind}` }, text);
   const verdict = app.file?.verdict;
   if (!isSchedule || !picture) {
-    byId('title').textContent = torus ? `${shapeText(torus)}` : 'No network';
+    byId('title').textContent = !network ? readTorus(app.state.torus) ? app.state.torus : 'No network'
+      : `${network.noun[0].toUpperCase()}${network.noun.slice(1)} ${network.size.join('×')}`;
     byId('badges').replaceChildren();
     return;
   }
   byId('title').textContent = app.file ? `${picture.name} from ${app.file.name}` : picture.name;
-  const badges = [...(app.file || app.state.collective === USUAL.collective ? [] : [badge(titleOf(app.state))]), badge(countText(picture.steps, 'step'))];
-  if (!app.file) badges.push(badge(picture.exact ? 'exact' : 'covers'), ...(picture.collective === 'allreduce' ? [badge(picture.consistent ? 'same bits everywhere' : 'bits differ by rank')] : []));
-  else if (verdict) badges.push(badge(verdict.verdict === 'WRONG' ? 'wrong' : `${verdict.verdict}: proved`, verdict.verdict === 'WRONG' ? 'bad' : 'good'));
+  const badges = [...(app.file || app.state.collective === USUAL.collective ? [] : [badge(titleOf(app.state))]),
+    badge(countText(picture.steps, 'step'))];
+  if (!app.file) badges.push(badge(picture.exact ? 'exact' : 'covers'), ...(picture.collective === 'allreduce'
+    ? [badge(picture.consistent ? 'same bits everywhere' : 'bits differ by rank')] : []));
+  else if (verdict) badges.push(badge(verdict.verdict === 'WRONG' ? 'wrong' : `${verdict.verdict}: proved`,
+    verdict.verdict === 'WRONG' ? 'bad' : 'good'));
   byId('badges').replaceChildren(...badges);
-}
-
-/** @param {import('./torus.js').Torus} torus */
-function shapeText(torus) {
-  const dims = active(torus), lines = dims.filter(d => (torus.lines >> d) & 1).length;
-  const noun = dims.length <= 1 ? (lines ? 'Line' : 'Ring') : lines === 0 ? 'Torus' : lines === dims.length ? 'Mesh' : 'Network';
-  return `${noun} ${torus.size.join('×')}`;
 }
 
 /**
@@ -230,7 +238,8 @@ function shapeText(torus) {
 function describePicture(app, step, rank) {
   const { state } = app;
   if (state.view === 'network') {
-    byId('description').textContent = 'The first click on a link slows it to a quarter, the second cuts it, the third restores it. Arrow keys select a rank.';
+    byId('description').textContent = 'The first click on a link slows it to a quarter, the second cuts it, '
+      + 'the third restores it. Arrow keys select a rank.';
     return;
   }
   if (app.file?.verdict.reason) {
@@ -239,8 +248,9 @@ function describePicture(app, step, rank) {
   }
   const list = step.messages;
   byId('description').textContent = !list.length ? ''
-    : `${countText(list.length, 'message')} of up to ${bytesText(Math.max(...list.map(message => message.bytes)))}, over up to ${countText(Math.max(...list.map(message => message.hops)), 'hop')}; `
-      + `the busiest link carries ${countText(largestLoad(step, 'count'), 'message')}, ${bytesText(largestLoad(step, 'bytes'))}.`
+    : `${countText(list.length, 'message')} of up to ${bytesText(Math.max(...list.map(message => message.bytes)))}, `
+      + `over up to ${countText(Math.max(...list.map(message => message.hops)), 'hop')}; the busiest link carries `
+      + `${countText(largestLoad(step, 'count'), 'message')}, ${bytesText(largestLoad(step, 'bytes'))}.`
       + (rank >= 0 && state.rank < 0 ? ` Arrows: the messages of rank ${rank} as an example.` : '');
 }
 
@@ -251,7 +261,8 @@ function describePicture(app, step, rank) {
 function showText(app) {
   const question = questionFor('plan', app.state, app.file, scheduleOptions(app.state, app.file));
   if (picture.ranks > 1 << 20) {
-    byId('text').textContent = `${countText(picture.ranks, 'rank')}, ${countText(picture.steps, 'step')}, ${countText(picture.messages, 'message')}`;
+    byId('text').textContent = [countText(picture.ranks, 'rank'), countText(picture.steps, 'step'),
+      countText(picture.messages, 'message')].join(', ');
     return;
   }
   void app.ask('text', question).then(answer => {
@@ -261,7 +272,7 @@ function showText(app) {
   });
 }
 
-/* ---- Beside the picture ------------------------------------------------------------------------------------------- */
+/* ---- Beside the picture ------------------------------------------------------------------------------------------ */
 
 /** @param {App} app @param {Message[]} list */
 function drawRank(app, list) {
@@ -269,16 +280,21 @@ function drawRank(app, list) {
   if (rank < 0 || rank >= torus.ranks) {
     byId('rank-title').textContent = 'The network';
     const diameter = torus.size.reduce((sum, n, d) => sum + ((torus.lines >> d) & 1 ? n - 1 : Math.floor(n / 2)), 0);
-    const facts = [['Ranks', torus.ranks.toLocaleString('en')], ...(picture?.nodes ? [['Nodes of the job', String(picture.nodes.length)]] : []), ['Directed links', torus.links.length.toLocaleString('en')], ['Diameter', countText(diameter, 'hop')]];
+    const facts = [['Ranks', torus.ranks.toLocaleString('en')],
+      ...(picture?.nodes ? [['Nodes of the job', String(picture.nodes.length)]] : []),
+      ['Directed links', torus.links.length.toLocaleString('en')], ['Diameter', countText(diameter, 'hop')]];
     if (state.view === 'schedule' && picture && !app.file)
       facts.push(['Messages', picture.messages.toLocaleString('en')], // the next three are those of a whole torus
-        ...(picture.nodes || picture.collective !== 'allreduce' ? [] : [['Steps / log₃ n', picture.lambda.toFixed(2)], ['Sent per rank / 2m', picture.delta.toFixed(3)], ['Theta', picture.theta.toFixed(3)]]),
+        ...(picture.nodes || picture.collective !== 'allreduce' ? [] : [['Steps / log₃ n', picture.lambda.toFixed(2)],
+        ['Sent per rank / 2m', picture.delta.toFixed(3)], ['Theta', picture.theta.toFixed(3)]]),
         ['Scratch registers', String(picture.registers - 1)]);
-    box.replaceChildren(element('dl', { class: 'facts' }, ...facts.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)])),
+    box.replaceChildren(element('dl', { class: 'facts' },
+      ...facts.flatMap(([name, value]) => [element('dt', {}, name), element('dd', {}, value)])),
       element('p', { class: 'hint' }, 'Select a rank to see its links and messages.'));
     return;
   }
-  byId('rank-title').replaceChildren(`Rank ${rank}`, torus.size.length > 1 ? ` at ${coordinates(torus, rank).join(', ')} ` : ' ',
+  byId('rank-title').replaceChildren(`Rank ${rank}`,
+    torus.size.length > 1 ? ` at ${coordinates(torus, rank).join(', ')} ` : ' ',
     element('button', { type: 'button', class: 'quiet', onclick: () => app.set({ rank: -1 }) }, 'all ranks'));
   if (state.view === 'network') {
     box.replaceChildren(linkTable(app, rank));
@@ -286,29 +302,38 @@ function drawRank(app, list) {
   }
   const sends = list.filter(message => message.from === rank), receives = list.filter(message => message.to === rank);
   const row = (/** @type {Message} */ message, out = true) => element('tr', {},
-    element('td', {}, element('span', { class: 'key', style: `margin-left:0;background:${streamColour(message.stream)}` }), out ? 'to' : 'from', ' ', String(out ? message.to : message.from)),
+    element('td', {}, element('span', { class: 'key',
+      style: `margin-left:0;background:${streamColour(picture, message.stream)}` }),
+    out ? 'to' : 'from', ' ', String(out ? message.to : message.from)),
     element('td', {}, message.route), element('td', { class: 'n' }, bytesText(message.bytes)));
   const ports = new Set(sends.map(message => message.route.slice(0, 2))).size;
   const all = 2 * active(torus).length;
   box.replaceChildren(element('p', { class: 'hint' }, `${countText(ports, 'port')} of ${all} used in this step`),
-    element('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Messages of rank ${rank}` }, element('table', {},
-      element('thead', {}, element('tr', {}, element('th', {}, 'Message'), element('th', {}, 'Route'), element('th', { class: 'n' }, 'Bytes'))),
-      element('tbody', {}, ...sends.map(message => row(message)), ...receives.map(message => row(message, false))))));
+    element('div', { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': `Messages of rank ${rank}` },
+      tableOf(['Message', 'Route', 'Bytes'],
+        [...sends.map(one => row(one)), ...receives.map(one => row(one, false))])));
 }
 
-const STATES = [{ key: '1', text: 'full speed' }, { key: '4', text: '4× slow' }, { key: '10', text: '10× slow' }, { key: 'Infinity', text: 'cut' }];
+const STATES = [{ key: '1', text: 'full speed' }, { key: '4', text: '4× slow' }, { key: '10', text: '10× slow' },
+  { key: 'Infinity', text: 'cut' }];
 
 /** @param {App} app @param {number} rank */
 function linkTable(app, rank) {
   const rows = /** @type {Network} */ (network).links.filter(link => link[0] === rank).map(([, port, to]) => {
     const factor = linkAt(app, rank, port)?.factor ?? 1;
     return element('tr', {}, element('td', {}, portText(port)), element('td', {}, `rank ${to}`),
-      element('td', { class: 'n' }, element('select', { class: 'mini', disabled: Boolean(app.file), 'aria-label': `Link ${rank}:${portText(port)}`,
+      element('td', { class: 'n' }, element('select', { class: 'mini', disabled: Boolean(app.file),
+        'aria-label': `Link ${rank}:${portText(port)}`,
         onchange: (/** @type {any} */ event) => setLink(app, rank, port, Number(event.target.value)) },
       ...STATES.map(({ key, text }) => element('option', { value: key, selected: String(factor) === key }, text)))));
   });
-  return element('table', {}, element('thead', {}, element('tr', {}, element('th', {}, 'Port'), element('th', {}, 'To'), element('th', { class: 'n' }, 'Link'))), element('tbody', {}, ...rows));
+  return tableOf(['Port', 'To', 'Link'], rows);
 }
+
+/** @param {string[]} columns the last is on the right @param {HTMLElement[]} rows */
+const tableOf = (columns, rows) => element('table', {},
+  element('thead', {}, element('tr', {}, ...columns.map((text, i) =>
+    element('th', { class: i === columns.length - 1 ? 'n' : null }, text)))), element('tbody', {}, ...rows));
 
 /** @param {number} rank @param {number} port */
 const neighbour = (rank, port) => network?.byPort.get(linkKey(rank, port))?.[2] ?? -1;
@@ -321,35 +346,43 @@ const neighbour = (rank, port) => network?.byPort.get(linkKey(rank, port))?.[2] 
  */
 function linkAt(app, rank, port) {
   const other = neighbour(rank, port);
-  return app.state.links.find(link => (link.rank === rank && link.port === port) || (link.factor === Infinity && !link.oneWay && link.rank === other && link.port === (port ^ 1)));
+  return app.state.links.find(link => (link.rank === rank && link.port === port)
+    || (link.factor === Infinity && !link.oneWay && link.rank === other && link.port === (port ^ 1)));
 }
 
 /** @param {App} app @param {number} rank @param {number} port @param {number} factor */
 function setLink(app, rank, port, factor) {
   if (app.file) return;
   const entry = linkAt(app, rank, port), other = neighbour(rank, port);
-  const links = app.state.links.filter(link => link !== entry && !(factor === Infinity && link.rank === other && link.port === (port ^ 1)));
+  const links = app.state.links.filter(link => link !== entry
+    && !(factor === Infinity && link.rank === other && link.port === (port ^ 1)));
   if (factor > 1) links.push({ rank, port, factor });
   app.set({ links });
-  toast(`Link ${rank}:${portText(port)} ${factor === 1 ? 'has full speed' : factor === Infinity ? 'is cut in both directions' : `is ${factor} times as slow`}`);
+  toast(`Link ${rank}:${portText(port)} ${factor === 1 ? 'has full speed'
+    : factor === Infinity ? 'is cut in both directions' : `is ${factor} times as slow`}`);
 }
 
-/* ---- Pointer and keys --------------------------------------------------------------------------------------------- */
+/* ---- Pointer and keys -------------------------------------------------------------------------------------------- */
 
 /** @param {MouseEvent} event */
 function under(event) {
   const matrix = byId('svg').getScreenCTM();
-  return matrix && network && findAt(network, new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix.inverse()));
+  return matrix && network
+    && findAt(network, new DOMPoint(event.clientX, event.clientY).matrixTransform(matrix.inverse()));
 }
 
 /** @param {App} app @param {{rank: number, port: number}} found */
 function describe(app, { rank, port }) {
-  const torus = /** @type {Network} */ (network), step = app.state.view === 'schedule' && picture?.network === torus.key ? stepNow(app) : NO_STEP;
+  const torus = /** @type {Network} */ (network),
+    step = app.state.view === 'schedule' && picture?.network === torus.key ? stepNow(app) : NO_STEP;
   if (port < 0) {
     const at = torus.size.length > 1 ? ` at ${coordinates(torus, rank).join(', ')}` : '';
-    const sends = step.messages.filter((/** @type {Message} */ message) => message.from === rank), receives = step.messages.filter((/** @type {Message} */ message) => message.to === rank);
-    const name = (/** @type {Message[]} */ some, /** @type {'from' | 'to'} */ end) => some.slice(0, 6).map(message => message[end]).join(', ') + (some.length > 6 ? ' …' : '');
-    return `Rank ${rank}${at}` + (sends.length ? `\nsends to ${name(sends, 'to')}` : '') + (receives.length ? `\nreceives from ${name(receives, 'from')}` : '');
+    const sends = step.messages.filter((/** @type {Message} */ message) => message.from === rank),
+      receives = step.messages.filter((/** @type {Message} */ message) => message.to === rank);
+    const name = (/** @type {Message[]} */ some, /** @type {'from' | 'to'} */ end) => some.slice(0, 6)
+      .map(message => message[end]).join(', ') + (some.length > 6 ? ' …' : '');
+    return `Rank ${rank}${at}` + (sends.length ? `\nsends to ${name(sends, 'to')}` : '')
+      + (receives.length ? `\nreceives from ${name(receives, 'from')}` : '');
   }
   const load = step.loads.get(linkKey(rank, port)), entry = linkAt(app, rank, port);
   return `Link ${rank}:${portText(port)} to rank ${neighbour(rank, port)}` +
@@ -359,9 +392,12 @@ function describe(app, { rank, port }) {
 
 /** @param {App} app @param {PointerEvent} event */
 function hover(app, event) {
-  const at = event.target instanceof Element ? event.target.getAttribute('data-message') : null, message = at === null ? null : shown[Number(at)];
+  const at = event.target instanceof Element ? event.target.getAttribute('data-message') : null,
+    message = at === null ? null : shown[Number(at)];
   if (message) {
-    tip({ x: event.clientX, y: event.clientY }, `From rank ${message.from} to rank ${message.to}\n${bytesText(message.bytes)} by ${message.route}, stream ${message.stream}`);
+    const { from, to, bytes, route, stream } = message;
+    tip({ x: event.clientX, y: event.clientY },
+      `From rank ${from} to rank ${to}\n${bytesText(bytes)} by ${route}, stream ${stream}`);
     return;
   }
   const found = under(event);
@@ -397,20 +433,20 @@ function key(app, event) {
     return;
   }
   const dims = active(torus).slice().reverse();
-  const moves = /** @type {Record<string, [number, number]>} */ ({ ArrowRight: [0, 1], ArrowLeft: [0, -1], ArrowDown: [1, 1], ArrowUp: [1, -1], PageDown: [2, 1], PageUp: [2, -1] });
+  const moves = /** @type {Record<string, [number, number]>} */ ({ ArrowRight: [0, 1], ArrowLeft: [0, -1],
+    ArrowDown: [1, 1], ArrowUp: [1, -1], PageDown: [2, 1], PageUp: [2, -1] });
   const move = moves[event.key];
   if (!move) return;
   event.preventDefault();
   const [which, sign] = dims.length === 1 ? [0, move[1]] : move, d = dims[which];
   if (d === undefined) return;
-  const at = coordinates(torus, Math.max(0, app.state.rank));
-  if (app.state.rank >= 0) at[d] = (at[d] + sign + torus.size[d]) % torus.size[d];
-  const rank = rankAt(torus, at);
+  const next = neighbour(app.state.rank, 2 * d + (sign > 0 ? 0 : 1)),
+    rank = next < 0 ? Math.max(0, app.state.rank) : next;
   app.set({ rank });
   byId('description').textContent = describe(app, { rank, port: -1 }).replaceAll('\n', ', ');
 }
 
-/* ---- Files -------------------------------------------------------------------------------------------------------- */
+/* ---- Files ------------------------------------------------------------------------------------------------------- */
 
 /**
  * @typedef {object} UserFile
@@ -423,7 +459,8 @@ function key(app, event) {
 let opened = 0;
 
 /**
- * Verifies a file and shows it, with its first fault. The page is unchanged until then, and if the file is not a schedule.
+ * Verifies a file and shows it, with its first fault. The page is unchanged until then, and if the file is not a
+ * schedule.
  * @param {App} app
  * @param {string} given its name
  * @param {Uint8Array} bytes
@@ -431,14 +468,15 @@ let opened = 0;
 export async function openFile(app, given, bytes) {
   const name = given.replace(/[\0-\x1f\x7f/]/g, '_').replace(/^-$/, './-'), card = byId('file-card'), id = ++opened;
   card.hidden = false;
-  card.replaceChildren(element('p', { class: 'hint' }, `verifying ${name} … `),
-    element('button', { type: 'button', class: 'quiet', id: 'stop-file', onclick: () => app.cancel('verify') }, 'Cancel'));
-  const answer = await app.ask('verify', ['verify', `--schedule=${name}`, '--format=json'], { files: new Map([[name, bytes]]) });
+  card.replaceChildren(element('p', { class: 'hint' }, `verifying ${name} … `), cancelButton(app, 'file'));
+  const answer = await app.ask('file', ['verify', `--schedule=${name}`, '--format=json'],
+    { files: new Map([[name, bytes]]) });
   if (id !== opened) return; // another file was opened meanwhile
   if (answer && answer.code !== 2) {
     const [verdict] = JSON.parse(answer.out), wrong = verdict.verdict === 'WRONG';
     app.file = { id, name, bytes, verdict };
-    app.set({ view: 'schedule', step: wrong ? Math.max(0, verdict.fault_step) : 0, rank: wrong ? verdict.fault_rank : -1, timeline: '' });
+    app.set({ view: 'schedule', step: wrong ? Math.max(0, verdict.fault_step) : 0,
+      rank: wrong ? verdict.fault_rank : -1, timeline: '' });
   }
   showProblem('open', answer?.code === 2 ? answer : null);
   showProblem('file', app.file?.verdict.reason ?? null);
@@ -451,13 +489,14 @@ function drawFileCard(app) {
   card.hidden = !file;
   if (!file) return;
   const { verdict } = file;
-  card.replaceChildren(element('strong', {}, file.name), element('p', { class: 'hint' }, verdict.verdict === 'WRONG' ? 'does not have the properties that it claims; the rank of its first fault is marked.'
+  card.replaceChildren(element('strong', {}, file.name), element('p', { class: 'hint' },
+    verdict.verdict === 'WRONG' ? 'does not have the properties that it claims; the rank of its first fault is marked.'
     : `${verdict.verdict}, ${verdict.consistent ? 'and the same bits on every rank' : 'bits differ by rank'}: proved.`),
   element('p', { class: 'hint' }, 'The address of the page does not contain the file; send both.'),
   element('button', { type: 'button', class: 'quiet', onclick: () => {
     app.file = null;
     opened++;
-    app.cancel('verify');
+    app.cancel('file');
     showProblem('file', null);
     drawFileCard(app);
     app.set({ step: 0, rank: -1, timeline: '' });

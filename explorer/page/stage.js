@@ -1,7 +1,7 @@
 /*
- * The picture of the network: ranks, links whose width and colour show their load, the messages of a step as arrows along
- * the links, and links that are cut or slow. It is one SVG, whose positions and paths are the core's; ranks and links
- * under the pointer are found by position.
+ * The picture of the network: ranks, links whose width and colour show their load, the messages of a step as arrows
+ * along the links, and links that are cut or slow. It is one SVG, whose positions and paths are the core's; ranks and
+ * links under the pointer are found by position.
  */
 import { legendEntry, shape } from './dom.js';
 
@@ -9,6 +9,7 @@ import { legendEntry, shape } from './dom.js';
 /**
  * @typedef {object} Network the core's layout
  * @property {string} key of the question
+ * @property {string} noun ring, line, torus, mesh or network
  * @property {string} form
  * @property {string[]} forms
  * @property {number[]} size
@@ -19,18 +20,24 @@ import { legendEntry, shape } from './dom.js';
  * @property {number} height
  * @property {number} node the radius of a rank
  * @property {number} gap between ranks
- * @property {[number, number][]} at the positions of ranks
+ * @property {[number, number, number][]} at the positions of ranks, and the sizes of their numbers
  * @property {Link[]} links
  * @property {Map<number, Link>} byPort by linkKey
- * @property {[boolean, string, number, number, number, number, string, string][]} marks is cut, path, middle, label, its anchor and text
+ * @property {[boolean, string, string, string, number, number, string, string][]} marks is cut; the paths of the link,
+ *   the cross and the line to the label; the label's position, anchor and text
  */
-/** @typedef {{stream: number, from: number, to: number, bytes: number, hops: number, route: string, path: string, head: string, width: number}} Message */
-/** @typedef {{together: boolean, messages: Message[], loads: Map<number, {count: number, bytes: number}>}} Step loads: by linkKey */
+/**
+ * @typedef {{stream: number, from: number, to: number, bytes: number, hops: number, route: string, path: string,
+ *   head: string, width: number}} Message
+ * @typedef {Map<number, {count: number, bytes: number}>} Loads by linkKey
+ * @typedef {{together: boolean, messages: Message[], loads: Loads}} Step
+ */
 /**
  * @typedef {object} Scene
  * @property {Network} network
  * @property {Step} step
  * @property {number} rank the rank that is selected or an example, or -1
+ * @property {string[]} colours of the streams
  * @property {number} scale the load of the busiest link in any step
  * @property {number} fault the rank with the fault, or -1
  * @property {Set<number> | null} nodes those of a job; null: all
@@ -38,10 +45,9 @@ import { legendEntry, shape } from './dom.js';
  * @property {boolean} play whether arrows move
  */
 
-const RANKS_WITH_DISCS = 1100, SHADES = 7, PIXELS = 640, NUMBER_PIXELS = 5.5;
-/** The colours of loads, from little to most; page.css has the same. */
-const LOADS = ['--v2', '--v3', '--v4', '--v5', '--v6'];
-const STREAMS = ['--c5', '--c1', '--c2', '--c3', '--c4', '--c6', '--c7', '--c8'];
+const RANKS_WITH_DISCS = 1100, PIXELS = 640, NUMBER_PIXELS = 5.5;
+/** The colours of loads, from little to most. */
+const LOADS = ['--v2', '--v3', '--v4', '--v5', '--v6'], SHADES = LOADS.length;
 
 /** @param {number} rank @param {number} port */
 export const linkKey = (rank, port) => 16 * rank + port;
@@ -49,21 +55,23 @@ export const linkKey = (rank, port) => 16 * rank + port;
 export const NO_STEP = { together: true, messages: [], loads: new Map() };
 
 /**
- * Returns the colour of a stream's messages.
+ * Returns the colour of a stream's messages in the theme.
+ * @param {{colours: string[]}} picture
  * @param {number} stream
  */
-export const streamColour = stream => `var(${STREAMS[stream % STREAMS.length]})`;
+export const streamColour = (picture, stream) => `color-mix(in srgb, ${picture.colours[stream]}, var(--streams))`;
 
 /**
  * Returns the legend of a scene: entries for the colours that it has.
  * @param {Scene} scene
- * @param {number} streams
  */
-export function legendOf(scene, streams) {
-  const isStep = scene.step.messages.length > 0, marked = (/** @type {boolean} */ cut) => scene.network.marks.some(mark => mark[0] === cut);
-  const repeated = streams > STREAMS.length ? ', …' : '';
+export function legendOf(scene) {
+  const isStep = scene.step.messages.length > 0,
+    marked = (/** @type {boolean} */ cut) => scene.network.marks.some(mark => mark[0] === cut);
+  const { colours } = scene, distinct = [...new Set(colours)], repeated = colours.length > distinct.length;
   return [
-    ...(isStep ? STREAMS.slice(0, streams).map((name, i) => legendEntry([name], streams > 1 ? `messages of stream ${i}${repeated && `, ${i + STREAMS.length}`}${repeated}` : 'messages')) : []),
+    ...(isStep ? distinct.map((_, i) => legendEntry([streamColour(scene, i)], colours.length === 1 ? 'messages'
+      : `messages of stream ${i}${repeated ? `, ${i + distinct.length}, …` : ''}`)) : []),
     ...(isStep ? [legendEntry(LOADS, 'load of a link, up to the busiest of all steps')] : []),
     ...(scene.fill ? [legendEntry(['--accent'], 'share of the data that a rank holds', 'round')] : []),
     ...(isStep && scene.rank >= 0 ? [legendEntry(['--accent'], `receives from rank ${scene.rank}`, 'ring')] : []),
@@ -82,9 +90,11 @@ export function legendOf(scene, streams) {
 export function drawStage(svg, scene) {
   const { network, step } = scene;
   svg.setAttribute('viewBox', `0 0 ${network.width} ${network.height}`);
-  const shown = step.together && scene.rank < 0 ? step.messages : step.messages.filter(message => message.from === scene.rank);
-  const arrows = drawArrows(shown, scene.play), ranks = drawRanks(scene, shown);
-  svg.replaceChildren(drawLinks(scene, shown.length > 0), ...(network.ranks > RANKS_WITH_DISCS ? [ranks, arrows] : [arrows, ranks]), drawMarks(network));
+  const shown = step.together && scene.rank < 0 ? step.messages
+    : step.messages.filter(message => message.from === scene.rank);
+  const arrows = drawArrows(scene, shown), ranks = drawRanks(scene, shown);
+  svg.replaceChildren(drawLinks(scene, shown.length > 0),
+    ...(network.ranks > RANKS_WITH_DISCS ? [ranks, arrows] : [arrows, ranks]), drawMarks(network));
   return shown;
 }
 
@@ -96,16 +106,21 @@ function drawLinks({ network, step, scale }, behind) {
     paths[load && scale > 0 ? Math.max(1, Math.min(SHADES, Math.ceil(SHADES * load.bytes / scale))) : 0] += path;
   }
   const width = Math.min(1, network.gap / 46);
-  return shape('g', { class: !behind ? 'links' : network.ranks > 400 ? 'links behind far' : 'links behind' }, ...paths.map((path, level) => shape('path', {
-    d: path, class: `load-${level}`, 'stroke-width': level ? (1 + 3 * level / SHADES) * Math.max(.35, width) : Math.max(.5, width),
+  return shape('g', { class: !behind ? 'links' : network.ranks > 400 ? 'links behind far' : 'links behind' },
+    ...paths.map((path, level) => shape('path', {
+    d: path, class: `load-${level}`, style: level ? `stroke:var(${LOADS[level - 1]})` : null,
+      'stroke-width': level ? (1 + 3 * level / SHADES) * Math.max(.35, width) : Math.max(.5, width),
   })), ...network.marks.filter(([cut]) => !cut).map(mark => shape('path', { class: 'slow', d: mark[1] })));
 }
 
-/** @param {Message[]} messages @param {boolean} play */
-function drawArrows(messages, play) {
-  return shape('g', { class: play ? 'arrows playing' : 'arrows' },
-    ...messages.flatMap(({ stream, path, head, width }, m) => [shape('path', { d: path, class: 'path', pathLength: 100, 'stroke-width': width, 'data-message': m, style: `stroke:${streamColour(stream)}` }),
-      shape('path', { d: head, class: 'head', style: `fill:${streamColour(stream)}` })]));
+/** @param {Scene} scene @param {Message[]} messages */
+function drawArrows(scene, messages) {
+  return shape('g', { class: scene.play ? 'arrows playing' : 'arrows' },
+    ...messages.flatMap(({ stream, path, head, width }, m) => {
+      const colour = streamColour(scene, stream);
+      return [shape('path', { d: path, class: 'path', pathLength: 100, 'stroke-width': width, 'data-message': m,
+        style: `stroke:${colour}` }), shape('path', { d: head, class: 'head', style: `fill:${colour}` })];
+    }));
 }
 
 /** @param {Scene} scene @param {Message[]} shown */
@@ -115,29 +130,32 @@ function drawRanks(scene, shown) {
   if (network.ranks > RANKS_WITH_DISCS) {
     const paths = ['', '', '', ''];
     network.at.forEach(([x, y], rank) => {
-      paths[Math.round(3 * (scene.fill?.(rank) ?? 0))] += `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`;
+      const level = Math.round(3 * (scene.fill?.(rank) ?? 0));
+      paths[level] += `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`;
     });
-    paths.forEach((d, level) => group.append(shape('path', { d, class: `disc fill-${level}` })));
-    if (scene.rank >= 0) group.append(shape('circle', { cx: network.at[scene.rank][0], cy: network.at[scene.rank][1], r: 1.8 * r, class: 'disc selected' }));
+    paths.forEach((d, level) => group.append(shape('path', { d, class: 'disc', style: `--share:${33.3 * level}%` })));
+    const [cx, cy] = network.at[scene.rank] ?? [];
+    if (scene.rank >= 0) group.append(shape('circle', { cx, cy, r: 1.8 * r, class: 'disc selected' }));
     return group;
   }
   const numbers = r * PIXELS / Math.max(network.width, network.height) >= NUMBER_PIXELS;
-  network.at.forEach(([x, y], rank) => {
+  network.at.forEach(([x, y, size], rank) => {
     const share = scene.fill?.(rank) ?? 0;
-    const classes = ['disc', rank === scene.rank && 'selected', rank === scene.fault && 'fault', targets.has(rank) && 'target', scene.nodes && !scene.nodes.has(rank) && 'idle'];
-    group.append(shape('circle', { cx: x, cy: y, r, class: classes.filter(Boolean).join(' '), style: `--share:${Math.round(100 * share)}%` }));
-    if (numbers) group.append(shape('text', { x, y, 'font-size': r * (network.ranks > 100 ? .8 : .95), class: share > .55 ? 'number full' : 'number' }, String(rank)));
+    const classes = ['disc', rank === scene.rank && 'selected', rank === scene.fault && 'fault',
+      targets.has(rank) && 'target', scene.nodes && !scene.nodes.has(rank) && 'idle'];
+    group.append(shape('circle',
+      { cx: x, cy: y, r, class: classes.filter(Boolean).join(' '), style: `--share:${Math.round(100 * share)}%` }));
+    if (numbers) group.append(shape('text', { x, y, 'font-size': size, class: share > .55 ? 'number full' : 'number' },
+      String(rank)));
   });
   return group;
 }
 
 /** @param {Network} network */
 function drawMarks(network) {
-  const s = .35 * network.node;
-  return shape('g', { class: 'marks' }, ...network.marks.flatMap(([cut, , x, y, left, top, anchor, text]) => [
-    ...(cut ? [shape('path', { class: 'cut', d: `M${x - s} ${y - s}L${x + s} ${y + s}M${x + s} ${y - s}L${x - s} ${y + s}` })] : []),
-    ...(network.form === 'ring' ? [shape('path', { class: 'leader', d: `M${x} ${y}L${left} ${top}` })] : []),
-    shape('text', { x: left, y: top, class: 'mark', 'text-anchor': anchor }, text)]));
+  return shape('g', { class: 'marks' }, ...network.marks.flatMap(([cut, , cross, leader, x, y, anchor, text]) => [
+    ...(cut ? [shape('path', { class: 'cut', d: cross })] : []), shape('path', { class: 'leader', d: leader }),
+    shape('text', { x, y, class: 'mark', 'text-anchor': anchor }, text)]));
 }
 
 /**

@@ -2,15 +2,17 @@
  * The timeline of one simulation: a row per rank, in the colour of its current step, or a row per link, with the
  * intervals in which it carries packets. Dragging zooms in.
  */
-import { tip } from './app.js';
+import { cancelButton, tip } from './app.js';
 import { modelOf, QUEUES } from './chart.js';
-import { byId, colour, element, legendEntry, segment } from './dom.js';
+import { byId, colour, legendEntry, segment } from './dom.js';
 import { bytesText, countText, parseBytes, portText, timeText } from './format.js';
 import { sentenceOf } from './pool.js';
 import { collectiveOptions, networkOptions, questionFor } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
-/** @typedef {{row: number, begin: number, end: number, step: number, stream: number, rank: number, port: number}} Bar */
+/**
+ * @typedef {{row: number, begin: number, end: number, step: number, stream: number, rank: number, port: number}} Bar
+ */
 
 const TICKS = 6, AXIS = 24, HUES = ['--v1', '--v3', '--v5', '--c1', '--v2', '--v4', '--v6', '--c4'];
 /** @type {any} */ let data = null;
@@ -51,7 +53,8 @@ export function makeTimeline(app) {
     else if (event.key === '-') zoom(2);
     else if (event.key === '0') zoom(Infinity);
     else if (event.key === 'ArrowLeft' || event.key === 'ArrowRight') {
-      const by = Math.max(-from, Math.min(data ? data.time_ns - to : 0, (event.key === 'ArrowLeft' ? -.2 : .2) * width));
+      const by = Math.max(-from,
+        Math.min(data ? data.time_ns - to : 0, (event.key === 'ArrowLeft' ? -.2 : .2) * width));
       from += by;
       to += by;
       event.preventDefault();
@@ -71,7 +74,8 @@ function zoom(factor) {
 
 /** @param {App} app */
 function update(app) {
-  const { state } = app, card = byId('timeline-card'), at = state.timeline.lastIndexOf('@'), bytes = parseBytes(state.timeline.slice(at + 1));
+  const { state } = app, card = byId('timeline-card'), at = state.timeline.lastIndexOf('@'),
+    bytes = parseBytes(state.timeline.slice(at + 1));
   card.hidden = at < 1 || !bytes || state.view !== 'time';
   if (card.hidden || !bytes) {
     if (asked) app.cancel('timeline');
@@ -84,7 +88,9 @@ function update(app) {
     arrange();
     app.draw();
   });
-  const question = questionFor('timeline', state, app.file, [...(state.nodes && !app.file ? [`--nodes=${state.nodes}`] : []), `--algorithm=${name}`, ...collectiveOptions(state), `--bytes=${bytes}`, `--model=${modelOf(app)}`, ...networkOptions(state)]);
+  const question = questionFor('timeline', state, app.file,
+    [...(state.nodes && !app.file ? [`--nodes=${state.nodes}`] : []), `--algorithm=${name}`,
+    ...collectiveOptions(state), `--bytes=${bytes}`, `--model=${modelOf(app)}`, ...networkOptions(state)]);
   const now = app.keyOf(question);
   if (now === asked) {
     draw();
@@ -92,7 +98,7 @@ function update(app) {
   }
   asked = now;
   byId('timeline-title').textContent = `Timeline: ${name}, ${bytesText(bytes)}, ${QUEUES[modelOf(app)]}`;
-  byId('timeline-text').replaceChildren('simulating … ', element('button', { type: 'button', class: 'quiet', onclick: () => app.cancel('timeline') }, 'Cancel'));
+  byId('timeline-text').replaceChildren('simulating … ', cancelButton(app, 'timeline'));
   void app.ask('timeline', question).then(answer => {
     if (asked !== now) return;
     if (!answer) {
@@ -104,8 +110,10 @@ function update(app) {
     }
     data = answer.code ? null : JSON.parse(answer.out);
     byId('timeline-text').textContent = answer.code ? sentenceOf(answer)
-      : `${data.name}: ${timeText(data.time_ns)}, ${countText(data.packets, 'packet')}. Drag over an interval to zoom in, or use + − 0 and the arrow keys.`;
-    byId('timeline').setAttribute('aria-label', `Timeline of ${data?.name ?? name}, ${bytesText(bytes)}: ${data ? timeText(data.time_ns) : 'none'}`);
+      : `${data.name}: ${timeText(data.time_ns)}, ${countText(data.packets, 'packet')}. `
+        + 'Drag over an interval to zoom in, or use + − 0 and the arrow keys.';
+    byId('timeline').setAttribute('aria-label',
+      `Timeline of ${data?.name ?? name}, ${bytesText(bytes)}: ${data ? timeText(data.time_ns) : 'none'}`);
     from = 0;
     to = data?.time_ns ?? 1;
     arrange();
@@ -127,19 +135,23 @@ function arrange() {
     }
     return;
   }
-  const links = [...new Set(data.links.map((/** @type {number[]} */ [rank, port]) => rank * 16 + port))].sort((a, b) => Number(a) - Number(b));
+  const links = [...new Set(data.links.map((/** @type {number[]} */ [rank, port]) => rank * 16 + port))]
+    .sort((a, b) => Number(a) - Number(b));
   const rowOf = new Map(links.map((link, row) => [link, row]));
-  for (const [rank, port, begin, end] of data.links) bars.push({ row: rowOf.get(rank * 16 + port) ?? 0, begin, end, step: port, stream: 0, rank, port });
+  for (const [rank, port, begin, end] of data.links)
+    bars.push({ row: rowOf.get(rank * 16 + port) ?? 0, begin, end, step: port, stream: 0, rank, port });
   rows = Math.max(1, links.length);
 }
 
 /** The colours of the bars: steps, or the ports of links. */
 function drawLegend() {
-  const keys = data ? [...new Set((what === 'ranks' ? data.steps : data.links).map((/** @type {number[]} */ row) => row[what === 'ranks' ? 2 : 1]))].sort((a, b) => a - b) : [];
+  const keys = data ? [...new Set((what === 'ranks' ? data.steps : data.links)
+    .map((/** @type {number[]} */ row) => row[what === 'ranks' ? 2 : 1]))].sort((a, b) => a - b) : [];
   const nameOf = (/** @type {number} */ key) => (what === 'ranks' ? `step ${key}` : `port ${portText(key)}`);
   byId('timeline-legend').replaceChildren(...HUES.flatMap((name, hue) => {
     const same = keys.filter(key => key % HUES.length === hue);
-    return same.length ? [legendEntry([name], nameOf(same[0]) + same.slice(1, 3).map(key => `, ${key}`).join('') + (same.length > 3 ? ', …' : ''))] : [];
+    return same.length ? [legendEntry([name],
+      nameOf(same[0]) + same.slice(1, 3).map(key => `, ${key}`).join('') + (same.length > 3 ? ', …' : ''))] : [];
   }), ...(what === 'ranks' && data?.streams > 1 ? ['paler: streams with an odd number'] : []));
 }
 
@@ -152,14 +164,16 @@ function draw() {
   context.scale(devicePixelRatio, devicePixelRatio);
   context.clearRect(0, 0, width, height);
   if (!data) return;
-  const tall = (height - AXIS) / rows, part = what === 'ranks' ? tall / data.streams : tall, gap = part > 5 ? 1 : part > 2.5 ? .5 : 0;
+  const tall = (height - AXIS) / rows, part = what === 'ranks' ? tall / data.streams : tall,
+    gap = part > 5 ? 1 : part > 2.5 ? .5 : 0;
   const hues = HUES.map(colour), x = (/** @type {number} */ ns) => width * (ns - from) / (to - from);
   for (const bar of bars) {
     if (bar.end < from || bar.begin > to) continue;
     context.fillStyle = hues[bar.step % hues.length];
     context.globalAlpha = bar.stream % 2 ? .72 : 1;
     const left = Math.max(0, x(bar.begin));
-    context.fillRect(left, bar.row * tall, Math.max(.6, Math.min(width, x(bar.end)) - left - (gap ? .7 : 0)), Math.max(.5, part - gap));
+    context.fillRect(left, bar.row * tall, Math.max(.6, Math.min(width, x(bar.end)) - left - (gap ? .7 : 0)),
+      Math.max(.5, part - gap));
   }
   context.globalAlpha = 1;
   context.fillStyle = context.strokeStyle = colour('--muted');
@@ -181,13 +195,15 @@ function draw() {
 /** @param {PointerEvent} event */
 function place(event) {
   const box = byId('timeline').getBoundingClientRect();
-  return { x: Math.max(0, Math.min(1, (event.clientX - box.left) / box.width)), y: (event.clientY - box.top) / (box.height - AXIS) };
+  return { x: Math.max(0, Math.min(1, (event.clientX - box.left) / box.width)),
+    y: (event.clientY - box.top) / (box.height - AXIS) };
 }
 
 /** @param {PointerEvent} event */
 function hover(event) {
   if (!data) return;
-  const { x, y } = place(event), ns = from + x * (to - from), row = y * rows, part = what === 'ranks' ? 1 / data.streams : 1;
+  const { x, y } = place(event), ns = from + x * (to - from), row = y * rows,
+    part = what === 'ranks' ? 1 / data.streams : 1;
   const bar = bars.find(one => row >= one.row && row < one.row + part && ns >= one.begin && ns <= one.end);
   tip(bar ? { x: event.clientX, y: event.clientY } : null, !bar ? '' : what === 'ranks'
     ? `Rank ${bar.rank}, stream ${bar.stream}, step ${bar.step}\n${timeText(bar.begin)} to ${timeText(bar.end)}`

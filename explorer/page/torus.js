@@ -19,9 +19,6 @@ export function coordinates(torus, rank) {
   return at;
 }
 
-/** @param {Torus} torus @param {number[]} at */
-export const rankAt = (torus, at) => at.reduce((rank, c, d) => rank * torus.size[d] + c, 0);
-
 /**
  * Returns the dimensions that are larger than 1.
  * @param {Torus} torus
@@ -37,7 +34,8 @@ export function readTorus(text) {
   if (!/^\d+m?(x\d+m?){0,7}$/i.test(text)) return null;
   const parts = text.toLowerCase().split('x'), size = parts.map(part => parseInt(part, 10));
   if (size.some(n => n < 1)) return null;
-  return { size, lines: parts.reduce((bits, part, d) => bits | (part.endsWith('m') ? 1 << d : 0), 0), ranks: size.reduce((a, b) => a * b, 1) };
+  return { size, lines: parts.reduce((bits, part, d) => bits | (part.endsWith('m') ? 1 << d : 0), 0),
+    ranks: size.reduce((a, b) => a * b, 1) };
 }
 
 /** @param {{size: number[], lines: number}} torus */

@@ -1,12 +1,17 @@
 /*
  * The view Why: the runners-up to the plan, the parts of their times, and the networks on which they would be fastest.
  */
-import { showProblem } from './app.js';
+import { cancelButton, showProblem } from './app.js';
 import { byId, element, legendEntry } from './dom.js';
 import { bytesText, rateText, timeText } from './format.js';
-import { bytesOption, collectiveOptions, networkOptions, questionFor, scheduleOptions, titleOf, USUAL } from './state.js';
+import { bytesOption, collectiveOptions, networkOptions, questionFor, scheduleOptions, titleOf,
+  USUAL } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
+
+const PARTS = ['alpha', 'hops', 'transmission']; // of a time
+const COLUMNS = ['Schedule', 'Steps', 'Time', 'Parts'], ON_NODES = ['Order of the ranks'];
+const ON_ALL = ['Same bits', 'Fastest with'];
 let asked = '';
 
 /** @param {App} app */
@@ -27,12 +32,15 @@ export function makeWhy(app) {
       asked = '';
       return;
     }
-    byId('why-title').textContent = `Why this schedule ${state.collective === USUAL.collective ? '' : `of a ${titleOf(state)} `}for ${state.nodes ? `the nodes ${state.nodes} of ` : ''}${state.torus} and ${bytesText(state.bytes)}`;
-    const question = questionFor('plan', state, null, [...(state.nodes ? scheduleOptions(state, null) : [...collectiveOptions(state), bytesOption(state), '--why', ...networkOptions(state)]), '--format=json']);
+    const what = state.collective === USUAL.collective ? '' : `of a ${titleOf(state)} `;
+    byId('why-title').textContent = `Why this schedule ${what}for ${state.nodes ? `the nodes ${state.nodes} of ` : ''}`
+      + `${state.torus} and ${bytesText(state.bytes)}`;
+    const question = questionFor('plan', state, null, [...(state.nodes ? scheduleOptions(state, null)
+      : [...collectiveOptions(state), bytesOption(state), '--why', ...networkOptions(state)]), '--format=json']);
     const now = app.keyOf(question);
     if (now === asked) return;
     asked = now;
-    byId('why-text').replaceChildren('planning … ', element('button', { type: 'button', class: 'quiet', onclick: () => app.cancel('why') }, 'Cancel'));
+    byId('why-text').replaceChildren('planning … ', cancelButton(app, 'why'));
     const progress = (/** @type {number} */ fraction) => {
       const { firstChild } = byId('why-text');
       if (asked === now && firstChild) firstChild.textContent = `planning, ${Math.round(100 * fraction)} % … `;
@@ -54,12 +62,14 @@ export function makeWhy(app) {
  * @param {any} row @param {number} i
  */
 const fromNodes = (row, i) => (row.plan === undefined ? row : {
-  ...row, algorithm: `${row.plan} on a ${row.shape}`, chosen: i === 0, alpha_part_ns: row.alpha_ns, hops_part_ns: row.hops_ns, transmission_part_ns: row.transmission_ns });
+  ...row, algorithm: `${row.plan} on a ${row.shape}`, chosen: i === 0, alpha_part_ns: row.alpha_ns,
+    hops_part_ns: row.hops_ns, transmission_part_ns: row.transmission_ns });
 
 /** @param {any} row */
 function wouldWin(row) {
   /** @type {string[]} */ const words = [];
-  const add = (/** @type {string} */ how, /** @type {number} */ value, /** @type {string} */ what, /** @type {(v: number) => string} */ text) => {
+  /** @param {string} how @param {number} value @param {string} what @param {(v: number) => string} text */
+  const add = (how, value, what, text) => {
     if (how) words.push(`${what} ${how} ${text(value)}`);
   };
   add(row.wins_bandwidth, row.bandwidth_bps, 'bandwidth', rateText);
@@ -70,18 +80,26 @@ function wouldWin(row) {
 
 /** @param {App} app @param {any[]} rows */
 function draw(app, rows) {
-  const longest = rows.length ? Math.max(...rows.slice(0, 8).map(row => row.time_ns)) : 1; // slower ones extend beyond the end of the bar
+  // slower ones extend beyond the end of the bar
+  const longest = rows.length ? Math.max(...rows.slice(0, 8).map(row => row.time_ns)) : 1;
   const onNodes = rows.length > 0 && rows[0].order !== undefined; // without comparisons of networks
-  byId('why-text').replaceChildren(...(rows.length ? ['Parts of the time: ', legendEntry(['--c2'], 'alpha'), legendEntry(['--c6'], 'hops'), legendEntry(['--c3'], 'transmission')] : []));
+  byId('why-text').replaceChildren(...(rows.length ? ['Parts of the time: ', legendEntry(['--c2'], 'alpha'),
+    legendEntry(['--c6'], 'hops'), legendEntry(['--c3'], 'transmission')] : []));
   byId('reasons').replaceChildren(
-    element('thead', {}, element('tr', {}, ...['Schedule', 'Steps', 'Time', 'Parts', ...(onNodes ? ['Order of the ranks'] : ['Same bits', 'Fastest with'])].map((text, i) => element('th', { scope: 'col', class: i === 1 || i === 2 ? 'n' : null }, text)))),
+    element('thead', {}, element('tr', {}, ...[...COLUMNS, ...(onNodes ? ON_NODES : ON_ALL)].map((text, i) =>
+      element('th', { scope: 'col', class: i === 1 || i === 2 ? 'n' : null }, text)))),
     element('tbody', {}, ...rows.map(row => {
-      const share = (/** @type {number} */ ns) => `width:${100 * ns / longest}%`;
+      const of = (/** @type {string} */ part) => row[`${part}_part_ns`];
       return element('tr', { class: row.chosen ? 'chosen' : null },
-        element('td', {}, onNodes ? row.algorithm : element('button', { type: 'button', title: 'Show this schedule', onclick: () => app.set({ algorithm: row.algorithm, view: 'schedule', step: 0 }) }, row.algorithm), row.chosen ? ' ← chosen' : ''),
-        element('td', { class: 'n' }, String(row.steps)), element('td', { class: 'n', title: `${row.time_ns} ns` }, timeText(row.time_ns)),
-        element('td', {}, element('div', { class: row.time_ns > longest ? 'parts more' : 'parts', title: `alpha ${timeText(row.alpha_part_ns)}, hops ${timeText(row.hops_part_ns)}, transmission ${timeText(row.transmission_part_ns)}` },
-          element('i', { class: 'alpha', style: share(row.alpha_part_ns) }), element('i', { class: 'hops', style: share(row.hops_part_ns) }), element('i', { class: 'sending', style: share(row.transmission_part_ns) }))),
-        ...(onNodes ? [element('td', {}, row.order)] : [element('td', {}, row.consistent ? 'yes' : 'no'), element('td', {}, row.chosen ? '' : wouldWin(row))]));
+        element('td', {}, onNodes ? row.algorithm : element('button', { type: 'button', title: 'Show this schedule',
+          onclick: () => app.set({ algorithm: row.algorithm, view: 'schedule', step: 0 }) }, row.algorithm),
+        row.chosen ? ' ← chosen' : ''),
+        element('td', { class: 'n' }, String(row.steps)),
+        element('td', { class: 'n', title: `${row.time_ns} ns` }, timeText(row.time_ns)),
+        element('td', {}, element('div', { class: row.time_ns > longest ? 'parts more' : 'parts',
+          title: PARTS.map(part => `${part} ${timeText(of(part))}`).join(', ') },
+        ...PARTS.map(part => element('i', { class: part, style: `width:${100 * of(part) / longest}%` })))),
+        ...(onNodes ? [row.order] : [row.consistent ? 'yes' : 'no', row.chosen ? '' : wouldWin(row)])
+          .map(text => element('td', {}, text)));
     })));
 }

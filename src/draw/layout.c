@@ -20,6 +20,8 @@
 #define WIDE       28.0 /* with labels, and beside a row */
 #define LABEL      26.0 /* between ranks whose links may have labels; half of it in a row */
 #define RING_LABEL 18.0
+#define CROSS      2.6  /* from its middle to the sides */
+#define ROW_MAX    256  /* ranks */
 #define EDGE       6.0  /* between the outermost track, or the end of a message, and the edge of the picture */
 #define ACUTE      2.2  /* oblique view: the distance of a corner from its rank, relative to that of a track */
 #define FLAT       0.46 /* oblique view: the distance of its rows, relative to that of a grid */
@@ -29,8 +31,9 @@ const char *const trv_form_word[TRV_FORMS] = {"ring", "row", "grid", "iso"};
 int trv_forms(const trv_torus_t *torus, trv_form_t form[2])
 {
     int active[TRV_DIMS_MAX], dims = trv_torus_active(torus, active);
-    form[0] = dims < 2 ? TRV_FORM_RING : dims == 2 ? TRV_FORM_GRID : TRV_FORM_ISO;
-    form[1] = dims < 2 ? TRV_FORM_ROW : dims == 2 ? TRV_FORM_ISO : TRV_FORM_GRID;
+    const bool row = dims == 1 && trv_torus_is_line(torus, active[0]) && torus->ranks <= ROW_MAX;
+    form[0] = row ? TRV_FORM_ROW : dims < 2 ? TRV_FORM_RING : dims == 2 ? TRV_FORM_GRID : TRV_FORM_ISO;
+    form[1] = row ? TRV_FORM_RING : dims < 2 ? TRV_FORM_ROW : dims == 2 ? TRV_FORM_ISO : TRV_FORM_GRID;
     return dims > 3 ? 0 : dims < 2 && torus->ranks > 128 ? 1 : 2;
 }
 
@@ -128,6 +131,11 @@ int trv_layout_tracks(const trv_panel_t *panel)
 }
 
 double trv_layout_width(const trv_layout_t *layout) { return fmax(0.8, fmin(1.6, 0.5 * layout->track)); }
+
+double trv_layout_number(const trv_layout_t *layout, int rank)
+{
+    return layout->node * (rank < 10 ? 1.15 : rank < 100 ? 1.0 : 0.8);
+}
 
 void trv_layout_fit(trv_layout_t *layout, const trv_panel_t *panel)
 {
@@ -278,7 +286,9 @@ static trv_mark_place_t place_mark(const trv_layout_t *layout, int rank, int por
                               .port = port,
                               .at = trv_layout_middle(layout, rank, port, 0),
                               .anchor = "middle"};
+    place.leader = place.at;
     if (layout->form == TRV_FORM_RING) { /* outside of all tracks */
+        place.leader = trv_layout_along(layout, rank, port, 0.5, 0, layout->node + layout->room);
         const double beyond = layout->node + layout->room + 7;
         const trv_point_t end = trv_layout_along(layout, rank, port, 0.5, 0, beyond);
         const double across = (end.x - layout->origin.x) / (layout->radius + beyond);
@@ -304,4 +314,11 @@ int trv_layout_mark(const trv_layout_t *layout, const trv_picture_t *picture, co
         return 1;
     place[1] = place_mark(layout, trv_mark_neighbour(picture, mark), port ^ 1, cut);
     return 2;
+}
+
+void trv_layout_cross(const trv_mark_place_t *place, FILE *out)
+{
+    const double left = place->at.x - CROSS, right = place->at.x + CROSS;
+    const double top = place->at.y - CROSS, bottom = place->at.y + CROSS;
+    trv_fprintf(out, "M%.1f %.1fL%.1f %.1fM%.1f %.1fL%.1f %.1f", left, top, right, bottom, left, bottom, right, top);
 }

@@ -19,7 +19,8 @@ typedef enum trv_form { TRV_FORM_RING, TRV_FORM_ROW, TRV_FORM_GRID, TRV_FORM_ISO
 /* The words of an option: "ring", "row", "grid", "iso". */
 extern const char *const trv_form_word[TRV_FORMS];
 
-/* The forms in which a torus can be drawn, the default first; returns how many there are, 0 above three dimensions. */
+/* The forms in which a torus can be drawn, the default first; returns how many there are, 0 above three dimensions. The
+ * default of a line is a row, unless it is too long. */
 int trv_forms(const trv_torus_t *torus, trv_form_t form[2]);
 
 typedef struct trv_point {
@@ -47,6 +48,8 @@ int trv_layout_tracks(const trv_panel_t *panel);
 /* Reduces the distance of tracks until those of the panel fit. */
 void trv_layout_fit(trv_layout_t *layout, const trv_panel_t *panel);
 double trv_layout_width(const trv_layout_t *layout); /* of the lines of messages */
+/* The size of a rank's number. */
+double trv_layout_number(const trv_layout_t *layout, int rank);
 
 /* The point `hops` links from a rank in the direction of `port` (a fraction is within a link), then `further` along and
  * `side` to the left. */
@@ -74,6 +77,7 @@ void trv_layout_head(const trv_arrow_ends_t *ends, FILE *out);
 typedef struct trv_mark_place {
     int rank, port;     /* its link */
     trv_point_t at;     /* of the cross */
+    trv_point_t leader; /* the end of the line from there towards the label; `at`: there is none */
     trv_point_t label;  /* of the label's middle, or of its end that `anchor` names */
     const char *anchor; /* "start", "middle" or "end" */
     bool inside;        /* the label is in a gap of the link */
@@ -81,5 +85,7 @@ typedef struct trv_mark_place {
 
 int trv_layout_mark(const trv_layout_t *layout, const trv_picture_t *picture, const trv_mark_t *mark,
                     trv_mark_place_t place[2]);
+/* Writes the cross on a link that is cut, as path data. */
+void trv_layout_cross(const trv_mark_place_t *place, FILE *out);
 
 #endif

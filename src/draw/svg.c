@@ -4,8 +4,6 @@
 #include "base/number.h"
 #include "draw/svg.h"
 
-#define CROSS 2.6 /* from its middle to the sides */
-
 const char *trv_svg_colour(int stream)
 {
     static const char *const colour[] = {"#12855a", "#7a3db8", "#1f6fd1", "#d9730d",
@@ -26,29 +24,16 @@ void trv_svg_head(FILE *out, const trv_arrow_ends_t *ends, const char *colour)
     fprintf(out, "\" fill=\"%s\" stroke=\"none\"/>\n", colour);
 }
 
-void trv_svg_dot(FILE *out, double x, double y, double radius, const char *colour)
-{
-    trv_fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\" stroke=\"none\"/>\n", x, y, radius,
-                colour);
-}
-
-void trv_svg_rank(FILE *out, double x, double y, double radius, int rank, bool strong)
+void trv_svg_rank(FILE *out, const trv_layout_t *layout, trv_point_t at, int rank, bool strong)
 {
     char number[16];
     snprintf(number, sizeof number, "%d", rank);
-    trv_fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\" stroke=\"%s\" stroke-width=\"1\"/>\n", x,
-                y, radius, strong ? SVG_INK : "#f4f6f8", strong ? SVG_INK : "#9aa5b1");
-    if (radius >= 4.5) {
-        double size = radius * (rank < 10 ? 1.15 : rank < 100 ? 1.0 : 0.8);
-        trv_svg_text(out, x, y + 0.36 * size, size, "middle", strong ? SVG_PAPER : SVG_INK, number);
+    trv_fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\" stroke=\"%s\" stroke-width=\"1\"/>\n",
+                at.x, at.y, layout->node, strong ? SVG_INK : "#f4f6f8", strong ? SVG_INK : "#9aa5b1");
+    if (layout->node >= 4.5) {
+        const double size = trv_layout_number(layout, rank);
+        trv_svg_text(out, at.x, at.y + 0.36 * size, size, "middle", strong ? SVG_PAPER : SVG_INK, number);
     }
-}
-
-void trv_svg_cross(FILE *out, double x, double y)
-{
-    trv_fprintf(out,
-                "<path d=\"M%.1f %.1fL%.1f %.1fM%.1f %.1fL%.1f %.1f\" stroke=\"" SVG_CUT "\" stroke-width=\"1.6\"/>\n",
-                x - CROSS, y - CROSS, x + CROSS, y + CROSS, x - CROSS, y + CROSS, x + CROSS, y - CROSS);
 }
 
 void trv_svg_text(FILE *out, double x, double y, double size, const char *anchor, const char *colour, const char *text)

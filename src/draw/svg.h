@@ -42,11 +42,8 @@ const char *trv_svg_colour(int stream);
 
 void trv_svg_line(FILE *out, double x0, double y0, double x1, double y1, const char *colour, double width, bool dashed);
 void trv_svg_head(FILE *out, const trv_arrow_ends_t *ends, const char *colour);
-void trv_svg_dot(FILE *out, double x, double y, double radius, const char *colour);
 /* A rank: a circle with its number inside, if it fits. */
-void trv_svg_rank(FILE *out, double x, double y, double radius, int rank, bool strong);
-/* The cross on a link that is cut. */
-void trv_svg_cross(FILE *out, double x, double y);
+void trv_svg_rank(FILE *out, const trv_layout_t *layout, trv_point_t at, int rank, bool strong);
 /* anchor: "start", "middle" or "end"; the text is escaped. */
 void trv_svg_text(FILE *out, double x, double y, double size, const char *anchor, const char *colour, const char *text);
 

@@ -13,11 +13,9 @@
 
 void trv_svg_layout(const trv_picture_t *picture, trv_layout_t *layout)
 {
-    int active[TRV_DIMS_MAX], tracks = 1;
+    int tracks = 1;
     trv_form_t form[2];
     trv_forms(picture->torus, form);
-    if (trv_torus_active(picture->torus, active) == 1 && trv_torus_is_line(picture->torus, active[0]))
-        form[0] = TRV_FORM_ROW;
     for (int i = 0; i < picture->panels; i++) {
         const int needed = trv_layout_tracks(&picture->panel[i]);
         tracks = needed > tracks ? needed : tracks;
@@ -73,14 +71,16 @@ static void draw_mark(FILE *out, const trv_picture_t *picture, const trv_layout_
         else if (places == 1 && trv_mark_is_broken(mark))
             put_link(out, layout, at->rank, at->port, SVG_PAPER, 2.4);
         if (layout->form == TRV_FORM_RING) {
-            const trv_point_t end = trv_layout_along(layout, at->rank, at->port, 0.5, 0, layout->node + layout->room);
-            trv_svg_line(out, at->at.x, at->at.y, end.x, end.y, colour, 0.6, false);
+            trv_svg_line(out, at->at.x, at->at.y, at->leader.x, at->leader.y, colour, 0.6, false);
         } else if (at->inside) {
             const double half = 2.3 * (double)strlen(text);
             trv_svg_line(out, at->at.x - half, at->at.y, at->at.x + half, at->at.y, SVG_PAPER, 9, false);
         }
-        if (cut)
-            trv_svg_cross(out, at->at.x, at->at.y);
+        if (cut) {
+            fputs("<path d=\"", out);
+            trv_layout_cross(at, out);
+            fputs("\" stroke=\"" SVG_CUT "\" stroke-width=\"1.6\"/>\n", out);
+        }
         trv_svg_text(out, at->label.x, at->label.y, 7.5, at->anchor, colour, text);
     }
 }
@@ -96,7 +96,8 @@ static void draw_arrows(FILE *out, const trv_picture_t *picture, const trv_panel
         trv_fprintf(out, "\" stroke=\"%s\" stroke-width=\"%.2g\"%s/>\n", colour, trv_layout_width(layout),
                     trv_schedule_mirrored(picture->schedule, stream) ? " stroke-dasharray=\"4 2.5\"" : "");
         trv_svg_head(out, &ends, colour);
-        trv_svg_dot(out, ends.begin.x, ends.begin.y, 0.3 * ends.size, colour);
+        trv_fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"%s\" stroke=\"none\"/>\n", ends.begin.x,
+                    ends.begin.y, 0.3 * ends.size, colour);
     }
 }
 
@@ -114,6 +115,6 @@ void trv_svg_panel(FILE *out, const trv_picture_t *picture, const trv_panel_t *p
     draw_arrows(out, picture, panel, &here);
     for (int r = 0; r < here.torus->ranks; r++) {
         const trv_point_t p = trv_layout_along(&here, r, 0, 0, 0, 0);
-        trv_svg_rank(out, p.x, p.y, here.node, r, r == rank);
+        trv_svg_rank(out, &here, p, r, r == rank);
     }
 }
