@@ -1,6 +1,6 @@
 /*
- * Runs the core: the tool's subcommands, compiled to WebAssembly for WASI. Every question gets an instance of its own, so
- * that no state of the previous one remains. Creating an instance takes a millisecond, because the module is already
+ * Runs the core: the tool's subcommands, compiled to WebAssembly for WASI. Every question gets an instance of its own,
+ * so that no state of the previous one remains. Creating an instance takes a millisecond, because the module is already
  * compiled. The system calls provide arguments, files in memory and the time.
  */
 
@@ -217,7 +217,8 @@ export function ask(module, question, files = new Map(), progress = () => {}) {
     /** @type {() => void} */ (instance.exports._start)();
   } catch (error) {
     if (!(error instanceof Exit)) {
-      const reason = error instanceof TooLong ? `the answer has more than ${ANSWER_MAX >> 20} MiB, too many for the page; use the command line instead`
+      const reason = error instanceof TooLong
+        ? `the answer has more than ${ANSWER_MAX >> 20} MiB, too many for the page; use the command line instead`
         : error instanceof RangeError ? 'the browser does not have enough memory; try a smaller torus'
         : `the core stopped: ${error instanceof Error ? error.message : error}`;
       return { code: 2, out: '', err: `trivance ${question[0]}: ${reason}\n` };

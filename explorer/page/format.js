@@ -45,8 +45,8 @@ export function parseBytes(text) {
 /** @param {number} ns @param {number} [digits] */
 export function timeText(ns, digits = 4) {
   const [scale, unit] = ns < 1e3 ? [1, 'ns'] : ns < 1e6 ? [1e3, 'µs'] : ns < 1e9 ? [1e6, 'ms'] : [1e9, 's'];
-  const value = ns / scale;
-  return `${value === 0 ? '0' : Number(value.toPrecision(digits)).toLocaleString('en', { maximumFractionDigits: 6 })} ${unit}`;
+  const value = Number((ns / scale).toPrecision(digits));
+  return `${value.toLocaleString('en', { maximumFractionDigits: 6 })} ${unit}`;
 }
 
 /** @param {number} ns */
@@ -57,13 +57,15 @@ export function timeArgument(ns) {
 
 /** @param {number} bps */
 export function rateText(bps) {
-  return bps >= 1e12 ? `${Number((bps / 1e12).toPrecision(3))} Tb/s` : bps >= 1e9 ? `${Number((bps / 1e9).toPrecision(3))} Gb/s`
+  return bps >= 1e12 ? `${Number((bps / 1e12).toPrecision(3))} Tb/s` : bps >= 1e9
+    ? `${Number((bps / 1e9).toPrecision(3))} Gb/s`
     : `${Number((bps / 1e6).toPrecision(3))} Mb/s`;
 }
 
 /** @param {number} bps */
 export function rateArgument(bps) {
-  const [scale, unit] = bps >= 1e12 ? [1e12, 'Tb/s'] : bps >= 1e9 ? [1e9, 'Gb/s'] : bps >= 1e6 ? [1e6, 'Mb/s'] : [1e3, 'Kb/s'];
+  const [scale, unit] = bps >= 1e12 ? [1e12, 'Tb/s'] : bps >= 1e9 ? [1e9, 'Gb/s'] : bps >= 1e6 ? [1e6, 'Mb/s']
+    : [1e3, 'Kb/s'];
   return `${exactly(bps / scale)}${unit}`;
 }
 
@@ -71,7 +73,8 @@ export function rateArgument(bps) {
  * Formats all digits of a number, without an exponent.
  * @param {number} value
  */
-const exactly = value => Number(value.toPrecision(15)).toLocaleString('en', { useGrouping: false, maximumSignificantDigits: 15 });
+const exactly = value => Number(value.toPrecision(15))
+  .toLocaleString('en', { useGrouping: false, maximumSignificantDigits: 15 });
 
 /** @param {number} count @param {string} one @param {string} [many] */
 export const countText = (count, one, many = `${one}s`) => `${count.toLocaleString('en')} ${count === 1 ? one : many}`;

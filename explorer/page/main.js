@@ -13,7 +13,8 @@ import { makeShare } from './share.js';
 import { makeTimeline } from './timeline.js';
 import { makeWhy } from './why.js';
 
-const VIEWS = [{ key: 'network', text: 'Network' }, { key: 'schedule', text: 'Schedule' }, { key: 'time', text: 'Time' }, { key: 'why', text: 'Why' }];
+const VIEWS = [{ key: 'network', text: 'Network' }, { key: 'schedule', text: 'Schedule' },
+  { key: 'time', text: 'Time' }, { key: 'why', text: 'Why' }];
 const WORKERS_MAX = 4, PLACES = 6; // parts of the page that ask the core, each one question at a time
 
 /** @param {App} app */

@@ -20,16 +20,21 @@ export function drawMatrix(picture, step, selected) {
     return;
   }
   canvas.hidden = false;
-  byId('matrix-legend').replaceChildren(legendEntry(['--grid'], 'none'), legendEntry(['--c2'], 'held before the step'), legendEntry(['--accent'], 'new in this step'));
-  const { columns, state } = picture.held, ranks = picture.nodes?.length ?? picture.ranks, row = picture.nodes?.indexOf(selected) ?? selected, now = state[Math.min(step + 1, state.length - 1)], before = state[Math.min(step, state.length - 1)];
-  const ratio = Math.max(1, devicePixelRatio), space = (card.clientWidth - 36 || 280) * ratio; // in pixels; cells have whole pixels
+  byId('matrix-legend').replaceChildren(legendEntry(['--grid'], 'none'), legendEntry(['--c2'], 'held before the step'),
+    legendEntry(['--accent'], 'new in this step'));
+  const { columns, state } = picture.held, ranks = picture.nodes?.length ?? picture.ranks,
+    row = picture.nodes?.indexOf(selected) ?? selected, now = state[Math.min(step + 1, state.length - 1)],
+    before = state[Math.min(step, state.length - 1)];
+  // in pixels; cells have whole pixels
+  const ratio = Math.max(1, devicePixelRatio), space = (card.clientWidth - 36 || 280) * ratio;
   const tall = Math.max(1, Math.min(40 * ratio, Math.floor(Math.min(space / columns, 416 * ratio / ranks))));
   const wide = Math.max(tall, Math.floor(Math.min(space, 120 * ratio) / columns)), gap = tall > 3 ? 1 : 0;
   const width = columns * wide;
   canvas.width = width;
   canvas.height = ranks * tall;
   canvas.style.width = `${width / ratio}px`;
-  const context = canvas.getContext('2d'), image = context.createImageData(width, ranks * tall), pixels = new Uint32Array(image.data.buffer);
+  const context = canvas.getContext('2d'), image = context.createImageData(width, ranks * tall),
+    pixels = new Uint32Array(image.data.buffer);
   const empty = rgb('--grid');
   const [old, fresh] = ['--c2', '--accent'].map(name => shadesOf(empty, rgb(name)));
   const last = state[state.length - 1], everywhere = ['allreduce', 'allgather'].includes(picture.collective);
@@ -37,10 +42,12 @@ export function drawMatrix(picture, step, selected) {
   for (let rank = 0; rank < ranks; rank++) {
     let mine = 0, own = 0;
     for (let c = 0; c < columns; c++) {
-      const value = digitAt(now, rank * columns + c), result = everywhere || digitAt(last, rank * columns + c) ? 35 : 0, shade = (value > digitAt(before, rank * columns + c) ? fresh : old)[value];
+      const value = digitAt(now, rank * columns + c), result = everywhere || digitAt(last, rank * columns + c) ? 35 : 0,
+        shade = (value > digitAt(before, rank * columns + c) ? fresh : old)[value];
       mine += Math.min(value, result);
       own += result;
-      for (let y = rank * tall; y < (rank + 1) * tall - gap; y++) pixels.fill(shade, y * width + c * wide, y * width + (c + 1) * wide - gap);
+      for (let y = rank * tall; y < (rank + 1) * tall - gap; y++)
+        pixels.fill(shade, y * width + c * wide, y * width + (c + 1) * wide - gap);
     }
     held += mine;
     wanted += own;
@@ -54,8 +61,11 @@ export function drawMatrix(picture, step, selected) {
     context.strokeRect(.5, row * tall - .5, width - 1, tall);
   }
   const what = picture.held.by_block ? 'blocks, shaded by the number of contributions' : 'contributions';
-  const text = `A row per ${picture.nodes ? 'rank of the job' : 'rank'}, its ${what}. ${Math.round(100 * held / Math.max(1, wanted))} % after this step, ${countText(complete, 'rank')} of ${results} complete.`;
-  byId('matrix-text').textContent = text + (picture.streams > 1 ? ' Shown: stream 0; the other streams are its images.' : '');
+  const text = `A row per ${picture.nodes ? 'rank of the job' : 'rank'}, its ${what}. `
+    + `${Math.round(100 * held / Math.max(1, wanted))} % after this step, ${countText(complete, 'rank')} of ${results} `
+    + 'complete.';
+  byId('matrix-text').textContent = text
+    + (picture.streams > 1 ? ' Shown: stream 0; the other streams are its images.' : '');
   canvas.setAttribute('aria-label', text);
 }
 

@@ -39,7 +39,8 @@ export class Pool {
     worker.onmessage = event => this.#receive(worker, event.data);
     worker.onerror = event => {
       event.preventDefault();
-      this.#receive(worker, { answer: { code: 2, out: '', err: `trivance: the browser terminated the worker: ${event.message || 'no reason is known'}\n` } });
+      this.#receive(worker, { answer: { code: 2, out: '',
+        err: `trivance: the browser terminated the worker: ${event.message || 'no reason is known'}\n` } });
     };
     return worker;
   }

@@ -10,7 +10,8 @@ import { commandFor, questionFor, scheduleOptions } from './state.js';
 /** @typedef {import('./app.js').App} App */
 
 const FILE_MAX = 64 << 20, SAVE_JSON = 'Schedule as JSON';
-const LINK = 'Copy the address, which contains the state of the page', LINK_WITHOUT_FILE = 'Copy the address, which contains the state of the page, but not the opened file';
+const LINK = 'Copy the address, which contains the state of the page',
+  LINK_WITHOUT_FILE = 'Copy the address, which contains the state of the page, but not the opened file';
 
 /** @param {string} text @param {string} confirmation */
 async function copy(text, confirmation) {
@@ -28,7 +29,9 @@ async function copy(text, confirmation) {
   toast(copied ? confirmation : 'The browser does not allow the page to copy; select the text and copy it');
 }
 
-const DRAWN = ['fill', 'stroke', 'stroke-width', 'stroke-linecap', 'stroke-linejoin', 'opacity', 'text-anchor', 'font-size', 'font-weight', 'paint-order'];
+const KEPT = ['d', 'cx', 'cy', 'r', 'x', 'y', 'rx', 'width', 'height'];
+const DRAWN = ['fill', 'stroke', 'stroke-width', 'stroke-linecap', 'stroke-linejoin', 'opacity', 'text-anchor',
+  'font-size', 'font-weight', 'paint-order'];
 
 /**
  * Converts a computed colour to a form that all programs support.
@@ -37,28 +40,35 @@ const DRAWN = ['fill', 'stroke', 'stroke-width', 'stroke-linecap', 'stroke-linej
 function plainColour(value) {
   const parts = /^(?:color\(srgb |rgba?\()([\d.e+-]+)[ ,]+([\d.e+-]+)[ ,]+([\d.e+-]+)/.exec(value);
   if (!parts) return value;
-  return `#${parts.slice(1).map(part => Math.round(Number(part) * (value.startsWith('color') ? 255 : 1)).toString(16).padStart(2, '0')).join('')}`;
+  const bytes = parts.slice(1).map(part => Math.round(Number(part) * (value.startsWith('color') ? 255 : 1)));
+  return `#${bytes.map(byte => byte.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** Returns the current picture with its style in attributes, because drawing programs do not support custom properties. */
+/**
+ * Returns the current picture with its style in attributes, because drawing programs do not support custom properties.
+ */
 function pictureAsSvg() {
   const svg = byId('svg'), copied = svg.cloneNode(true), { width, height } = svg.viewBox.baseVal;
   svg.querySelector('.playing')?.setAttribute('class', 'arrows'); // the state at the end of the animation
   const shapes = copied.querySelectorAll('path, circle, rect, text');
   svg.querySelectorAll('path, circle, rect, text').forEach((/** @type {Element} */ shown, /** @type {number} */ i) => {
-    const style = getComputedStyle(shown), opacity = [...parents(shown, svg)].reduce((product, one) => product * Number(getComputedStyle(one).opacity), 1);
-    const kept = ['d', 'cx', 'cy', 'r', 'x', 'y', 'rx', 'width', 'height'].map(name => [name, shown.getAttribute(name)]);
+    const style = getComputedStyle(shown),
+      opacity = [...parents(shown, svg)].reduce((product, one) => product * Number(getComputedStyle(one).opacity), 1);
+    const kept = KEPT.map(name => [name, shown.getAttribute(name)]);
     for (const { name } of [...shapes[i].attributes]) shapes[i].removeAttribute(name);
     for (const [name, value] of kept) if (name && value !== null) shapes[i].setAttribute(name, value);
     for (const name of DRAWN.filter(one => shown.localName === 'text' || !/^(text|font|paint)/.test(one))) {
       const value = name === 'opacity' ? String(opacity) : plainColour(style.getPropertyValue(name));
-      if (!(name === 'opacity' && value === '1') && !(/^stroke-/.test(name) && style.stroke === 'none')) shapes[i].setAttribute(name, value.replace(/px$/, ''));
+      if (!(name === 'opacity' && value === '1') && !(/^stroke-/.test(name) && style.stroke === 'none'))
+        shapes[i].setAttribute(name, value.replace(/px$/, ''));
     }
     if (shown.classList.contains('number')) shapes[i].setAttribute('dy', '.35em');
   });
-  for (const group of copied.querySelectorAll('g')) for (const { name } of [...group.attributes]) group.removeAttribute(name);
+  for (const group of copied.querySelectorAll('g')) for (const { name } of [...group.attributes])
+    group.removeAttribute(name);
   for (const { name } of [...copied.attributes]) if (name !== 'viewBox') copied.removeAttribute(name);
-  for (const [name, value] of Object.entries({ width, height, 'font-family': 'system-ui, sans-serif', style: `background:${colour('--card')}` })) copied.setAttribute(name, String(value));
+  for (const [name, value] of Object.entries({ width, height, 'font-family': 'system-ui, sans-serif',
+    style: `background:${colour('--card')}` })) copied.setAttribute(name, String(value));
   return `${new XMLSerializer().serializeToString(copied)}\n`;
 }
 
@@ -71,7 +81,8 @@ function* parents(node, end) {
 async function saveSchedule(app) {
   const { state } = app;
   if (state.nodes && !app.file) { // `plan --nodes` has no schedule as its answer
-    showProblem('save', 'the schedule of a set of nodes cannot be saved: expected a schedule of all nodes; remove the set first');
+    showProblem('save',
+      'the schedule of a set of nodes cannot be saved: expected a schedule of all nodes; remove the set first');
     return;
   }
   const question = questionFor('plan', state, app.file, [...scheduleOptions(state, app.file), '--format=json']);
@@ -94,7 +105,8 @@ async function saveSchedule(app) {
 async function take(app, file) {
   if (!file) return;
   if (file.size > FILE_MAX) {
-    showProblem('open', `${file.name} has ${Math.round(file.size / 2 ** 20)} MiB; the page accepts at most 64 MiB, the command line any size`);
+    showProblem('open', `${file.name} has ${Math.round(file.size / 2 ** 20)} MiB; `
+      + 'the page accepts at most 64 MiB, the command line any size');
     return;
   }
   const bytes = await file.arrayBuffer().catch(() => null); // for example, a folder
@@ -111,7 +123,8 @@ export function makeShare(app) {
   byId('copy-command').onclick = () => copy(byId('command').textContent, 'The command is copied');
   byId('copy-link').onclick = () => {
     app.address();
-    void copy(location.href, app.file ? 'The address is copied; it does not contain the opened file' : 'The address is copied');
+    void copy(location.href,
+      app.file ? 'The address is copied; it does not contain the opened file' : 'The address is copied');
   };
   byId('open').onclick = () => byId('file').click();
   byId('file').onchange = () => {

@@ -10,7 +10,10 @@ import { bytesArgument, parseBytes, portText, rateArgument, timeArgument } from 
 import { readTorus } from './torus.js';
 
 /** @typedef {import('./schedule.js').UserFile} UserFile */
-/** @typedef {{rank: number, port: number, factor: number, oneWay?: boolean}} Slow factor Infinity: the link is cut, both ways or one way */
+/**
+ * @typedef {{rank: number, port: number, factor: number, oneWay?: boolean}} Slow factor Infinity: the link is cut, both
+ *   ways or one way
+ */
 /**
  * @typedef {object} State
  * @property {string} torus as typed: "9x9", "8x8m"
@@ -38,17 +41,20 @@ import { readTorus } from './torus.js';
  */
 
 /** The algorithms of the figures: Trivance, then the others, in the order of their colours. */
-const COMPARED = table.filter(one => one.colour).sort((a, b) => Number(a.baseline) - Number(b.baseline) || a.colour - b.colour).map(one => one.family);
+const COMPARED = table.filter(one => one.colour)
+  .sort((a, b) => Number(a.baseline) - Number(b.baseline) || a.colour - b.colour).map(one => one.family);
 
 /** The titles of the collectives, by name. */
 export const COLLECTIVES = Object.fromEntries(collectives.map(one => [one.name, one.title]));
 /** The preposition before the root of those that have one. */
-const ROOTED = new Map(collectives.filter(one => [one.before, one.after].includes('root')).map(one => [one.name, one.after === 'root' ? 'to' : 'from']));
+const ROOTED = new Map(collectives.filter(one => [one.before, one.after].includes('root'))
+  .map(one => [one.name, one.after === 'root' ? 'to' : 'from']));
 
 /** @param {{collective: string}} state */
 export const hasRoot = state => ROOTED.has(state.collective);
 /** @param {{collective: string, root: number}} state */
-export const titleOf = state => COLLECTIVES[state.collective] + (hasRoot(state) ? ` ${ROOTED.get(state.collective)} rank ${state.root}` : '');
+export const titleOf = state => COLLECTIVES[state.collective]
+  + (hasRoot(state) ? ` ${ROOTED.get(state.collective)} rank ${state.root}` : '');
 
 /**
  * Returns the algorithms of a collective.
@@ -61,17 +67,20 @@ export const algorithmsOf = collective => table.filter(one => one.collectives.in
  * another algorithm.
  * @param {string} collective
  */
-const familiesOf = collective => [...new Set(algorithmsOf(collective).map(one => (table.some(other => other !== one && other.name === one.family) ? one.name : one.family)))];
+const familiesOf = collective => [...new Set(algorithmsOf(collective)
+  .map(one => (table.some(other => other !== one && other.name === one.family) ? one.name : one.family)))];
 
 /** @type {Readonly<State>} */
 export const USUAL = Object.freeze({
-  torus: '9x9', collective: 'allreduce', root: 0, algorithm: 'planned', bytes: 65536, bandwidth: 800e9, alpha: 1500, latency: 100, overhead: 0, delivery: 'head',
+  torus: '9x9', collective: 'allreduce', root: 0, algorithm: 'planned', bytes: 65536, bandwidth: 800e9, alpha: 1500,
+    latency: 100, overhead: 0, delivery: 'head',
   model: 'fifo', links: [], nodes: '', parameters: {}, view: 'schedule', layout: 'auto', step: 0, rank: -1,
   chart: [...COMPARED, 'planned'], most: 0, scale: 'time', timeline: '',
 });
 
 /**
- * Returns the compared algorithms: by default those of the figures, or all where there are no figures of the collective.
+ * Returns the compared algorithms: by default those of the figures, or all where there are no figures of the
+ * collective.
  * @param {State} state
  */
 export function chartOf(state) {
@@ -80,7 +89,8 @@ export function chartOf(state) {
   return [...(compared.length > 1 ? compared : families), 'planned'];
 }
 
-const CONTROLLED = new Set(['model', 'delivery', 'bandwidth', 'alpha', 'link-latency', 'message-overhead', 'slow-link', 'cut']);
+const CONTROLLED =
+  new Set(['model', 'delivery', 'bandwidth', 'alpha', 'link-latency', 'message-overhead', 'slow-link', 'cut']);
 /** Parameters of the network without a control, with the names and values of the tool's options. */
 const PARAMETERS = networkParameters.map(one => one.name).filter(name => !CONTROLLED.has(name));
 
@@ -92,20 +102,29 @@ const UNITS = { ns: 1, us: 1e3, ms: 1e6, 'Mb/s': 1e6, 'Gb/s': 1e9, 'Tb/s': 1e12 
  * @param {{title: string, parameters: Record<string, {value: string}>}} profile
  */
 function presetOf(name, { title, parameters }) {
-  const text = (/** @type {string} */ key) => parameters[key]?.value ?? networkParameters.find(one => one.name === key)?.default ?? '';
-  const number = (/** @type {string} */ key) => Number.parseFloat(text(key)) * (UNITS[/** @type {keyof UNITS} */ (text(key).replace(/^[\d.]+/, ''))] ?? NaN);
-  return { name, title, bandwidth: number('bandwidth'), alpha: number('alpha'), latency: number('link-latency'), overhead: number('message-overhead'), delivery: text('delivery'),
-    parameters: Object.fromEntries(PARAMETERS.filter(key => parameters[key]).map(key => [key, parameters[key].value])) };
+  const text = (/** @type {string} */ key) => parameters[key]?.value
+    ?? networkParameters.find(one => one.name === key)?.default ?? '';
+  const number = (/** @type {string} */ key) =>
+    Number.parseFloat(text(key)) * (UNITS[/** @type {keyof UNITS} */ (text(key).replace(/^[\d.]+/, ''))] ?? NaN);
+  return { name, title, bandwidth: number('bandwidth'), alpha: number('alpha'), latency: number('link-latency'),
+    overhead: number('message-overhead'), delivery: text('delivery'),
+    parameters: Object.fromEntries(PARAMETERS.filter(key => parameters[key])
+    .map(key => [key, parameters[key].value])) };
 }
 
 /**
- * Presets of network parameters: those of the paper, of a cluster, of the network that `trivance testbed` emulates, and of a real torus.
- * @type {{name: string, title: string, bandwidth: number, alpha: number, latency: number, overhead: number, delivery: string, parameters?: Record<string, string>}[]}
+ * Presets of network parameters: those of the paper, of a cluster, of the network that `trivance testbed` emulates, and
+ * of a real torus.
+ * @type {{name: string, title: string, bandwidth: number, alpha: number, latency: number, overhead: number, delivery:
+ *   string, parameters?: Record<string, string>}[]}
  */
 export const PRESETS = [
-  { name: 'Paper', title: '800 Gb/s, 1.5 µs a step: the paper’s evaluation', bandwidth: 800e9, alpha: 1500, latency: 100, overhead: 0, delivery: 'head' },
-  { name: 'Ethernet', title: '100 Gb/s, 10 µs a step, 500 ns a link: a cluster over Ethernet', bandwidth: 100e9, alpha: 10000, latency: 500, overhead: 500, delivery: 'tail' },
-  { name: 'Testbed', title: '50 Mb/s, 2 ms a hop: the network of trivance testbed', bandwidth: 50e6, alpha: 500e3, latency: 2e6, overhead: 0, delivery: 'tail' },
+  { name: 'Paper', title: '800 Gb/s, 1.5 µs a step: the paper’s evaluation', bandwidth: 800e9, alpha: 1500,
+  latency: 100, overhead: 0, delivery: 'head' },
+  { name: 'Ethernet', title: '100 Gb/s, 10 µs a step, 500 ns a link: a cluster over Ethernet', bandwidth: 100e9,
+  alpha: 10000, latency: 500, overhead: 500, delivery: 'tail' },
+  { name: 'Testbed', title: '50 Mb/s, 2 ms a hop: the network of trivance testbed', bandwidth: 50e6, alpha: 500e3,
+  latency: 2e6, overhead: 0, delivery: 'tail' },
   presetOf('Tofu-D', tofuD),
 ];
 
@@ -115,10 +134,12 @@ const CHOICES = {
   delivery: ['head', 'tail'], model: ['fifo', 'dateline'], view: ['schedule', 'network', 'time', 'why'],
   layout: ['auto', 'ring', 'row', 'grid', 'iso'], scale: ['time', 'limit', 'relative'],
 };
-const TEXT_MAX = 400, CHART_MAX = 16, LINKS_MAX = 100, NODES_MAX = 1 << 16, SHOWN_MAX = 40, WORDS_MAX = 6; // limits for addresses from an untrusted source
+// limits for addresses from an untrusted source
+const TEXT_MAX = 400, CHART_MAX = 16, LINKS_MAX = 100, NODES_MAX = 1 << 16, SHOWN_MAX = 40, WORDS_MAX = 6;
 
 /** @param {string} option whether it affects plans; `plan` does not have the others */
-const isPlanned = option => networkParameters.every(one => one.plans || CONTROLLED.has(one.name) || !option.startsWith(`--${one.name}=`));
+const isPlanned = option => networkParameters.every(one => one.plans || CONTROLLED.has(one.name)
+  || !option.startsWith(`--${one.name}=`));
 
 /**
  * A key of the address: its value as text; reads a text, and returns whether it is valid; what is allowed, in words.
@@ -132,31 +153,48 @@ const store = (value, set) => {
   if (value !== null) set(value);
   return value !== null;
 };
-/** @param {'torus' | 'algorithm' | 'timeline' | 'nodes'} key @param {string} allowed @param {RegExp} valid @param {number} most characters */
+/**
+ * @param {'torus' | 'algorithm' | 'timeline' | 'nodes'} key
+ * @param {string} allowed
+ * @param {RegExp} valid
+ * @param {number} most characters
+ */
 const textKey = (key, allowed, valid = /^/, most = TEXT_MAX) => KEYS.set(key, { allowed, write: state => state[key],
-  read: (state, text) => store(valid.test(text) && text.length <= most ? text : null, some => { state[key] = some; }) });
-/** @param {'bandwidth' | 'alpha' | 'latency' | 'overhead' | 'step' | 'rank' | 'root'} key @param {string} allowed @param {RegExp} valid @param {number} least */
+  read: (state, text) => store(valid.test(text) && text.length <= most ? text : null,
+  some => { state[key] = some; }) });
+/**
+ * @param {'bandwidth' | 'alpha' | 'latency' | 'overhead' | 'step' | 'rank' | 'root'} key
+ * @param {string} allowed
+ * @param {RegExp} valid
+ * @param {number} least
+ */
 const numberKey = (key, allowed, valid, least = 0) => KEYS.set(key, { allowed, write: state => String(state[key]),
-  read: (state, text) => store(valid.test(text) && Number(text) >= least && Number(text) < 1e18 ? Number(text) : null, some => { state[key] = some; }) });
+  read: (state, text) => store(valid.test(text) && Number(text) >= least && Number(text) < 1e18 ? Number(text) : null,
+  some => { state[key] = some; }) });
 /** @param {'bytes' | 'most'} key */
-const sizeKey = key => KEYS.set(key, { allowed: 'a size from 1 to 1024T, for example 64K', write: state => bytesArgument(state[key]),
+const sizeKey = key => KEYS.set(key,
+  { allowed: 'a size from 1 to 1024T, for example 64K', write: state => bytesArgument(state[key]),
   read: (state, text) => store(parseBytes(text), some => { state[key] = some; }) });
 
 const NUMBER = /^\d+(\.\d*)?(e[+-]?\d+)?$/i, WHOLE = /^\d{1,9}$/;
 textKey('torus', `a torus of up to ${TEXT_MAX} characters, for example 9x9`);
 textKey('algorithm', `a name of up to ${TEXT_MAX} characters, for example trivance-b`);
-textKey('nodes', 'nodes and ranges of nodes, for example 0-9,16', /^(\d{1,9}(-\d{1,9})?(,\d{1,9}(-\d{1,9})?)*)?$/, NODES_MAX);
+textKey('nodes', 'nodes and ranges of nodes, for example 0-9,16', /^(\d{1,9}(-\d{1,9})?(,\d{1,9}(-\d{1,9})?)*)?$/,
+  NODES_MAX);
 textKey('timeline', 'an algorithm and a size, for example trivance-b@64K', /^$|^[^@]+@\d+[kmgt]?(i?b)?$/i);
 for (const key of /** @type {const} */ (['collective', 'delivery', 'model', 'view', 'layout', 'scale']))
-  KEYS.set(key, { allowed: CHOICES[key].join(', '), write: state => state[key], read: (state, text) => store(CHOICES[key].includes(text) ? text : null, some => { state[key] = some; }) });
+  KEYS.set(key, { allowed: CHOICES[key].join(', '), write: state => state[key],
+  read: (state, text) => store(CHOICES[key].includes(text) ? text : null, some => { state[key] = some; }) });
 sizeKey('bytes');
 sizeKey('most');
 numberKey('bandwidth', 'bits per second, for example 8e11', NUMBER, 1);
-for (const key of /** @type {const} */ (['alpha', 'latency', 'overhead'])) numberKey(key, 'nanoseconds, for example 1500', NUMBER);
+for (const key of /** @type {const} */ (['alpha', 'latency', 'overhead']))
+  numberKey(key, 'nanoseconds, for example 1500', NUMBER);
 for (const key of /** @type {const} */ (['step', 'rank', 'root'])) numberKey(key, 'a whole number from 0', WHOLE);
 for (const key of PARAMETERS)
   KEYS.set(key, { allowed: `a value of the tool’s option --${key}`, write: state => state.parameters[key] ?? '',
-    read: (state, text) => store(text && text.length <= TEXT_MAX ? text : null, some => { state.parameters[key] = some; }) });
+    read: (state, text) => store(text && text.length <= TEXT_MAX ? text : null,
+    some => { state.parameters[key] = some; }) });
 KEYS.set('chart', {
   allowed: `up to ${CHART_MAX} names of algorithms or families, for example trivance,swing`,
   write: state => state.chart.join(','),
@@ -168,10 +206,16 @@ KEYS.set('chart', {
 });
 KEYS.set('links', {
   allowed: `up to ${LINKS_MAX} links, for example 3:+0:cut,4:+0:one-way,5:-1:4x`,
-  write: state => state.links.map(link => `${link.rank}:${portText(link.port)}:${link.factor < Infinity ? `${link.factor}x` : link.oneWay ? 'one-way' : 'cut'}`).join(','),
+  write: ({ links }) => links.map(({ rank, port, factor, oneWay }) =>
+    `${rank}:${portText(port)}:${factor < Infinity ? `${factor}x` : oneWay ? 'one-way' : 'cut'}`).join(','),
   read: (state, text) => {
-    const words = text.split(',').filter(Boolean), found = words.map(word => /^(\d{1,9}):([+-])(\d):(?:cut|(one-way)|(\d{1,9}(?:\.\d{1,9})?)x)$/.exec(word));
-    state.links = found.flatMap(match => (match ? [{ rank: Number(match[1]), port: 2 * Number(match[3]) + (match[2] === '-' ? 1 : 0), factor: match[5] ? Number(match[5]) : Infinity, ...(match[4] ? { oneWay: true } : {}) }] : [])).slice(0, LINKS_MAX);
+    const words = text.split(',').filter(Boolean);
+    state.links = words.flatMap(word => {
+      const match = /^(\d{1,9}):([+-])(\d):(?:cut|(one-way)|(\d{1,9}(?:\.\d{1,9})?)x)$/.exec(word);
+      if (!match) return [];
+      const [, rank, sign, dimension, oneWay, factor] = match, port = 2 * Number(dimension) + (sign === '-' ? 1 : 0);
+      return [{ rank: Number(rank), port, factor: Number(factor ?? Infinity), ...(oneWay ? { oneWay: true } : {}) }];
+    }).slice(0, LINKS_MAX);
     return words.length === state.links.length;
   },
 });
@@ -181,7 +225,7 @@ const CONTROL = /[\0-\x1f\x7f-\x9f]/g; // control characters, which are removed
 /** @param {State} state */
 export function writeHash(state) {
   const words = [...KEYS].filter(([, { write }]) => write(state) !== write(USUAL))
-    .map(([key, { write }]) => `${key}=${write(state).replaceAll('%', '%25').replaceAll('&', '%26').replaceAll('#', '%23').replaceAll(' ', '%20')}`);
+    .map(([key, { write }]) => `${key}=${write(state).replace(/[%&# ]/g, encodeURIComponent)}`);
   return words.length ? `#${words.join('&')}` : '#';
 }
 
@@ -193,7 +237,8 @@ export function writeHash(state) {
 export function readHash(hash) {
   const state = { ...USUAL, links: [...USUAL.links], chart: [...USUAL.chart], parameters: {} };
   /** @type {string[]} */ const unknown = [], /** @type {string[]} */ wrong = [];
-  const shown = (/** @type {string} */ text) => `“${text.replace(CONTROL, '').slice(0, SHOWN_MAX)}${text.length > SHOWN_MAX ? '…' : ''}”`;
+  const shown = (/** @type {string} */ text) =>
+    `“${text.replace(CONTROL, '').slice(0, SHOWN_MAX)}${text.length > SHOWN_MAX ? '…' : ''}”`;
   for (const word of hash.replace(/^#/, '').split('&').filter(Boolean)) {
     const at = word.indexOf('='), name = at < 0 ? word : word.slice(0, at), key = at < 0 ? undefined : KEYS.get(name);
     if (!key) {
@@ -204,7 +249,8 @@ export function readHash(hash) {
     try {
       text = decodeURIComponent(word.slice(at + 1)).replace(CONTROL, '');
     } catch { /* invalid encoding */ }
-    if (text === null || !key.read(state, text)) wrong.push(`${name} is ${shown(text ?? word.slice(at + 1))}, expected ${key.allowed}`);
+    if (text === null || !key.read(state, text))
+      wrong.push(`${name} is ${shown(text ?? word.slice(at + 1))}, expected ${key.allowed}`);
   }
   const ranks = readTorus(state.torus)?.ranks;
   if (ranks && state.rank >= ranks) {
@@ -212,15 +258,19 @@ export function readHash(hash) {
     state.rank = -1;
   }
   if (state.root > 0 && (!hasRoot(state) || (ranks && state.root >= ranks))) {
-    wrong.push(`root is “${state.root}”, expected ${hasRoot(state) ? `0 to ${(ranks ?? 1) - 1} on ${state.torus}` : `none, because ${COLLECTIVES[state.collective]} has no root`}`);
+    wrong.push(`root is “${state.root}”, expected ${hasRoot(state) ? `0 to ${(ranks ?? 1) - 1} on ${state.torus}`
+      : `none, because ${COLLECTIVES[state.collective]} has no root`}`);
     state.root = 0;
   }
-  const few = (/** @type {string[]} */ words) => words.slice(0, WORDS_MAX).join('; ') + (words.length > WORDS_MAX ? ' …' : '');
-  const parts = [unknown.length ? `unknown: ${few(unknown)}; expected KEY=VALUE with the keys ${[...KEYS.keys()].join(', ')}` : '', few(wrong)].filter(Boolean);
+  const few = (/** @type {string[]} */ words) => words.slice(0, WORDS_MAX).join('; ')
+    + (words.length > WORDS_MAX ? ' …' : '');
+  const parts = [unknown.length
+    ? `unknown: ${few(unknown)}; expected KEY=VALUE with the keys ${[...KEYS.keys()].join(', ')}` : '',
+    few(wrong)].filter(Boolean);
   return { state, problem: parts.length ? `parts of the address are ignored: ${parts.join('; ')}` : null };
 }
 
-/* ---- Questions ---------------------------------------------------------------------------------------------------- */
+/* ---- Questions --------------------------------------------------------------------------------------------------- */
 
 /**
  * Returns the network as options, without default values.
@@ -239,14 +289,16 @@ export function networkOptions(state) {
 }
 
 /** @param {State} state */
-export const linkOptions = state => state.links.map(link => link.factor === Infinity ? `--cut=${link.rank}:${portText(link.port)}${link.oneWay ? ':one-way' : ''}`
+export const linkOptions = state => state.links.map(link => link.factor === Infinity
+  ? `--cut=${link.rank}:${portText(link.port)}${link.oneWay ? ':one-way' : ''}`
     : `--slow-link=${link.rank}:${portText(link.port)}:${link.factor}x`);
 
 /**
  * Returns the collective as options, without default values.
  * @param {State} state
  */
-export const collectiveOptions = state => [...(state.collective !== USUAL.collective ? [`--collective=${state.collective}`] : []), ...(hasRoot(state) && state.root ? [`--root=${state.root}`] : [])];
+export const collectiveOptions = state => [...(state.collective !== USUAL.collective
+  ? [`--collective=${state.collective}`] : []), ...(hasRoot(state) && state.root ? [`--root=${state.root}`] : [])];
 
 /**
  * Returns the options that describe the schedule besides its torus; a file needs none.
@@ -254,7 +306,8 @@ export const collectiveOptions = state => [...(state.collective !== USUAL.collec
  * @param {UserFile | null} file
  */
 export const scheduleOptions = (state, file) => (file ? []
-  : [state.nodes ? `--nodes=${state.nodes}` : `--algorithm=${state.algorithm}`, ...collectiveOptions(state), bytesOption(state), ...networkOptions(state)]);
+  : [state.nodes ? `--nodes=${state.nodes}` : `--algorithm=${state.algorithm}`, ...collectiveOptions(state),
+  bytesOption(state), ...networkOptions(state)]);
 
 /**
  * Returns a question: the subcommand, the torus or the file (which has its own links), and the options. A file that is
@@ -266,9 +319,11 @@ export const scheduleOptions = (state, file) => (file ? []
  */
 export function questionFor(command, state, file, options) {
   const unchecked = file?.verdict.verdict === 'WRONG' && ['plan', 'simulate'].includes(command) ? ['--unchecked'] : [];
-  if (file) return [command, `--schedule=${file.name}`, ...unchecked, ...options.filter(option => !/^--(cut|slow-link|algorithm|collective|root)=/.test(option))];
+  if (file) return [command, `--schedule=${file.name}`, ...unchecked,
+    ...options.filter(option => !/^--(cut|slow-link|algorithm|collective|root)=/.test(option))];
   const used = state.nodes || ['plan', 'picture'].includes(command) ? options.filter(isPlanned) : options;
-  return state.torus.startsWith('-') ? [command, ...used, '--', state.torus] : [command, state.torus, ...used]; // the torus must not be parsed as an option
+  // the torus must not be parsed as an option
+  return state.torus.startsWith('-') ? [command, ...used, '--', state.torus] : [command, state.torus, ...used];
 }
 
 /** @param {State} state */
@@ -301,9 +356,11 @@ export function commandFor(state, file) {
   /** @type {string[]} */ let words;
   if (state.view === 'time' && (file || !state.nodes)) {
     const { most, factor } = chartRange(state), sizes = `--bytes=32:${bytesArgument(most)}:x${factor}`;
-    words = questionFor('simulate', state, file, [`--algorithm=${chartOf(state).join(',')}`, ...collectiveOptions(state), sizes, `--model=${state.model}`, ...(file ? [] : ['--limit']), ...network]);
+    words = questionFor('simulate', state, file, [`--algorithm=${chartOf(state).join(',')}`,
+      ...collectiveOptions(state), sizes, `--model=${state.model}`, ...(file ? [] : ['--limit']), ...network]);
   } else
-    words = questionFor('plan', state, file, state.view === 'why' && !file && !state.nodes ? [...collectiveOptions(state), bytesOption(state), '--why', ...network] : scheduleOptions(state, file));
+    words = questionFor('plan', state, file, state.view === 'why' && !file && !state.nodes
+    ? [...collectiveOptions(state), bytesOption(state), '--why', ...network] : scheduleOptions(state, file));
   return `trivance ${words.map(quoted).join(' ')}`;
 }
 

@@ -19,7 +19,8 @@ declare module 'explorer:parameters' { // trivance list --parameters --format=js
 }
 
 declare module 'explorer:algorithms' { // trivance list --format=json
-  const table: { name: string, family: string, title: string, collectives: string[], baseline: boolean, colour: number }[];
+  const table: { name: string, family: string, title: string, collectives: string[], baseline: boolean,
+    colour: number }[];
   export default table;
 }
 

@@ -13,12 +13,15 @@ export const [tool] = process.argv.slice(2);
 export const browser = await launch();
 export const shot = (page, name) => page.screenshot({ path: `${process.env.SHOTS}/${name}.png` });
 export const text = (page, selector) => page.locator(selector).textContent();
-export const settled = page => page.waitForFunction(() => /step \d+ of 0–/.test(document.getElementById('step-text').textContent));
+export const settled = page =>
+  page.waitForFunction(() => /step \d+ of 0–/.test(document.getElementById('step-text').textContent));
 
 /** Returns the output in bash of a command copied from the page. */
-export const inShell = command => spawnSync('bash', ['-c', `trivance() { "${tool}" "$@"; }; ${command}`], { encoding: 'utf8' }).stdout;
+export const inShell = command => spawnSync('bash', ['-c', `trivance() { "${tool}" "$@"; }; ${command}`],
+  { encoding: 'utf8' }).stdout;
 /** Returns the words into which a shell splits a command. */
-export const wordsOf = command => spawnSync('bash', ['-c', `trivance() { printf '%s\\0' "$@"; }; ${command}`], { encoding: 'utf8', cwd: process.env.SHOTS }).stdout.split('\0').slice(0, -1);
+export const wordsOf = command => spawnSync('bash', ['-c', `trivance() { printf '%s\\0' "$@"; }; ${command}`],
+  { encoding: 'utf8', cwd: process.env.SHOTS }).stdout.split('\0').slice(0, -1);
 export const goTo = (page, hash) => page.evaluate(to => { location.hash = to; }, hash);
 
 export async function savedFrom(page, what) {
@@ -30,7 +33,8 @@ export async function savedFrom(page, what) {
 export async function accessible(page, name) {
   await page.addScriptTag({ path: axeSource() });
   const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ['violations'] }));
-  assert.deepEqual(found.violations.map(v => `${v.id}: ${v.nodes.map(node => node.target.join()).join(' ')}`), [], `axe, ${name}`);
+  assert.deepEqual(found.violations.map(v => `${v.id}: ${v.nodes.map(node => node.target.join()).join(' ')}`), [],
+    `axe, ${name}`);
 }
 
 /** Runs all tests, or those whose names contain the argument that follows the tool, and exits. */

@@ -25,10 +25,11 @@ const random = below => {
 const pick = list => list[random(list.length)];
 const maybe = (chance, ...words) => (random(100) < chance ? words : []);
 
-const TORI = ['9', '8', '12', '27', '9m', '3x3', '4x4', '5x7', '8x8', '9x9', '8x8m', '4mx4m', '3x9', '3x3x3', '4x4x4', '2x3x4',
-  '2x2x2x2', '1', '5'];
-const NAMES = ['trivance-l', 'trivance-b', 'trivance-l-grouped', 'trivance', 'swing', 'swing-b', 'bruck', 'recdoub', 'recdoub-l', 'ring',
-  'bucket', 'hybrid', 'star', 'star:l', 'line-l', 'line-b', 'planned', 'planned', 'trivance-x', 'line-pipelined', 'star-tree', 'disjoint-trees'];
+const TORI = ['9', '8', '12', '27', '9m', '3x3', '4x4', '5x7', '8x8', '9x9', '8x8m', '4mx4m', '3x9', '3x3x3', '4x4x4',
+  '2x3x4', '2x2x2x2', '1', '5'];
+const NAMES = ['trivance-l', 'trivance-b', 'trivance-l-grouped', 'trivance', 'swing', 'swing-b', 'bruck', 'recdoub',
+  'recdoub-l', 'ring', 'bucket', 'hybrid', 'star', 'star:l', 'line-l', 'line-b', 'planned', 'planned', 'trivance-x',
+  'line-pipelined', 'star-tree', 'disjoint-trees'];
 const SIZES = ['32', '1K', '4000', '32K', '100000', '1M', '7M', '0', '64Q'];
 
 function network() {
@@ -49,7 +50,8 @@ const links = () => [
   ...maybe(12, `--slow-link=${random(9)}:${pick(['+0', '-1'])}:${pick(['4x', '1.5x', '10x', 'down'])}`),
 ];
 
-const collective = () => maybe(30, ...pick([['--collective=broadcast', `--root=${random(9)}`], ['--collective=gather', '--root=1'], ['--collective=alltoall'], ['--collective=allgather']]));
+const collective = () => maybe(30, ...pick([['--collective=broadcast', `--root=${random(9)}`],
+  ['--collective=gather', '--root=1'], ['--collective=alltoall'], ['--collective=allgather']]));
 
 const KINDS = {
   plan: () => [pick(TORI), `--bytes=${pick(SIZES)}`, ...network(), ...links(), ...pick([
@@ -59,15 +61,21 @@ const KINDS = {
     ['--why', '--format=json', ...maybe(50, '--consistent')],
   ])],
   cost: () => [pick(TORI), `--bytes=${pick(SIZES)},${pick(SIZES)}`, `--algorithm=${pick(NAMES)}`,
-    '--format=json', ...maybe(30, '--bandwidth=200Gb/s'), ...maybe(30, '--alpha=5us'), ...maybe(20, '--limit'), ...links()],
+    '--format=json', ...maybe(30, '--bandwidth=200Gb/s'), ...maybe(30, '--alpha=5us'), ...maybe(20, '--limit'),
+    ...links()],
   simulate: () => [pick(TORI), `--bytes=${pick(SIZES)},${pick(SIZES)}`, `--algorithm=${pick(NAMES)},${pick(NAMES)}`,
-    `--format=${pick(['json', 'json', 'csv'])}`, ...maybe(70, '--model=fifo'), ...maybe(20, '--limit'), ...maybe(10, '--links'),
+    `--format=${pick(['json', 'json', 'csv'])}`, ...maybe(70, '--model=fifo'), ...maybe(20, '--limit'),
+    ...maybe(10, '--links'),
     ...maybe(10, '--jitter=10%', '--seed=7'), ...maybe(8, '--slow-rank=2:3x'), ...network(), ...links()],
-  verify: () => [pick(TORI), `--algorithm=${pick([...NAMES, 'all'])}`, '--format=json', ...maybe(20, '--collective=reduce-scatter'),
+  verify: () => [pick(TORI), `--algorithm=${pick([...NAMES, 'all'])}`, '--format=json',
+  ...maybe(20, '--collective=reduce-scatter'),
     ...maybe(20, '--method=random'), ...links()],
   layout: () => [pick(TORI), ...maybe(50, `--form=${pick(['ring', 'row', 'grid', 'iso', 'cube'])}`), ...links()],
-  picture: () => [pick(TORI), ...collective(), `--algorithm=${pick(NAMES)}`, `--bytes=${pick(SIZES)}`, `--step=${random(4) - 1}`, '--rank=-1', ...maybe(50, `--form=${pick(['row', 'iso'])}`), ...links()],
-  nodes: () => ['picture', pick(['4x4', '5x7', '8x8m', '9']), ...collective(), `--nodes=${pick(['0-3,5,8', '0-7', '1', '2,2', '0-99', 'x'])}`, `--bytes=${pick(SIZES)}`, `--step=${random(4) - 1}`, '--rank=-1', ...network(), ...links()],
+  picture: () => [pick(TORI), ...collective(), `--algorithm=${pick(NAMES)}`, `--bytes=${pick(SIZES)}`,
+  `--step=${random(4) - 1}`, '--rank=-1', ...maybe(50, `--form=${pick(['row', 'iso'])}`), ...links()],
+  nodes: () => ['picture', pick(['4x4', '5x7', '8x8m', '9']), ...collective(),
+  `--nodes=${pick(['0-3,5,8', '0-7', '1', '2,2', '0-99', 'x'])}`, `--bytes=${pick(SIZES)}`, `--step=${random(4) - 1}`,
+  '--rank=-1', ...network(), ...links()],
   timeline: () => [pick(TORI), `--algorithm=${pick(NAMES)}`, `--bytes=${pick(SIZES)}`, ...network(), ...links()],
 };
 
@@ -104,12 +112,14 @@ function compare(question, given, note = '') {
     env: { LC_ALL: 'C.UTF-8', OMP_NUM_THREADS: '1' } });
   const page = ask(module, question, given);
   good += native.status === 0 ? 1 : 0;
-  for (const [what, a, b] of [['exit code', native.status, page.code], ['sentence', withoutProgress(native.stderr), page.err],
+  for (const [what, a, b] of [['exit code', native.status, page.code],
+    ['sentence', withoutProgress(native.stderr), page.err],
     ['answer', withoutClock(native.stdout), withoutClock(page.out)]]) {
     if (a === b) continue;
     let at = 0;
     while (String(a)[at] === String(b)[at]) at++;
-    console.log(`trivance ${question.join(' ')}${note}\n  ${what} of the tool: ${String(a).slice(Math.max(0, at - 60), at + 100)}\n` +
+    console.log(`trivance ${question.join(' ')}${note}\n` +
+      `  ${what} of the tool: ${String(a).slice(Math.max(0, at - 60), at + 100)}\n` +
       `  ${what} of the core: ${String(b).slice(Math.max(0, at - 60), at + 100)}`);
     wrong++;
   }
@@ -131,23 +141,33 @@ for (const name of given.keys()) {
 compare(['verify', '--schedule=missing.json'], given);
 
 /* Faulty JSON: the same sentence, line and column. */
-const FAULTS = ['', ' ', '7', '{', '[', '{"a"', '{"a":', '{"a":1', '{"a":1,', '{"a":1,}', '[1,', '[1,]', '[1 2]', '{1:2}', '{"a" 1}', '{"a":1}}', '[]\n\n x', '{"a":1,\n "a":2}',
-  '{"a": tru}', '{"a": nullx}', '[nothing that is short]', '[-]', '[01]', '[-01]', '[1.]', '[1.e5]', '[1e]', '[1e+]', '[+1]', '[.5]', '[9223372036854775808]', '[-9223372036854775809]',
-  '[1e999]', '[1e-999]', '[0x10]', '["a', '["a\n"]', '["a\tb"]', '["\\x"]', '["\\u12"]', '["\\u12g4"]', '["\\ud800"]', '["\\ud800\\n"]', '["\\ud800\\u0041"]', '["\\udc00"]', '["\\u0000"]',
-  '{"\\u0000": 1}', '["é€😀" x]', '[é]', '[\u2028]', '["aaaaaaaaaaaaaaaaaaaaaaaaaaaa\\q"]', '\ufeff[]', "['a']", '[1,,2]', '[,]', '{,}', '[1}', '{"a":1]', '// x\n[]', '[1] // x'];
+const FAULTS = ['', ' ', '7', '{', '[', '{"a"', '{"a":', '{"a":1', '{"a":1,', '{"a":1,}', '[1,', '[1,]', '[1 2]',
+  '{1:2}', '{"a" 1}', '{"a":1}}', '[]\n\n x', '{"a":1,\n "a":2}',
+  '{"a": tru}', '{"a": nullx}', '[nothing that is short]', '[-]', '[01]', '[-01]', '[1.]', '[1.e5]', '[1e]', '[1e+]',
+  '[+1]', '[.5]', '[9223372036854775808]', '[-9223372036854775809]',
+  '[1e999]', '[1e-999]', '[0x10]', '["a', '["a\n"]', '["a\tb"]', '["\\x"]', '["\\u12"]', '["\\u12g4"]', '["\\ud800"]',
+  '["\\ud800\\n"]', '["\\ud800\\u0041"]', '["\\udc00"]', '["\\u0000"]',
+  '{"\\u0000": 1}', '["é€😀" x]', '[é]', '[\u2028]', '["aaaaaaaaaaaaaaaaaaaaaaaaaaaa\\q"]', '\ufeff[]', "['a']",
+  '[1,,2]', '[,]', '{,}', '[1}', '{"a":1]', '// x\n[]', '[1] // x'];
 const good_file = readFileSync(join(folder, 'escapes.json'));
 const encoder = new TextEncoder();
 const faulty = [...FAULTS.map(text => encoder.encode(text)),
-  ...[[0xff], [0xc3], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xe0, 0x80, 0x80]].flatMap(bytes => // not UTF-8
-    ['{"format": "', '[', '["long enough, so that it is not shown '].map(before => Buffer.concat([Buffer.from(before), Buffer.from(bytes), Buffer.from('"}')]))),
+  // not UTF-8
+  ...[[0xff], [0xc3], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xe0, 0x80, 0x80]].flatMap(bytes =>
+    ['{"format": "', '[', '["long enough, so that it is not shown '].map(before =>
+    Buffer.concat([Buffer.from(before), Buffer.from(bytes), Buffer.from('"}')]))),
   ...Array.from({ length: 100 }, () => { // a file with a byte changed, removed or added, or its end cut off
-    const at = random(Math.min(good_file.length, 600)), byte = encoder.encode(pick(['"', '{', '}', '[', ']', ',', ':', '\\', '\n', 'x', '1', '-', '.']));
-    return Buffer.concat([good_file.subarray(0, at), ...pick([[byte, good_file.subarray(at + 1)], [good_file.subarray(at + 1)], [byte, good_file.subarray(at)], []])]);
+    const at = random(Math.min(good_file.length, 600)),
+      byte = encoder.encode(pick(['"', '{', '}', '[', ']', ',', ':', '\\', '\n', 'x', '1', '-', '.']));
+    return Buffer.concat([good_file.subarray(0, at),
+      ...pick([[byte, good_file.subarray(at + 1)], [good_file.subarray(at + 1)], [byte, good_file.subarray(at)], []])]);
   })];
 for (const [i, bytes] of faulty.entries()) {
   writeFileSync(join(folder, 'faulty.json'), bytes);
-  compare(['verify', '--schedule=faulty.json', '--format=json'], new Map([['faulty.json', new Uint8Array(bytes)]]), ` (faulty ${i}: ${Buffer.from(bytes).toString().slice(0, 60)})`);
+  compare(['verify', '--schedule=faulty.json', '--format=json'], new Map([['faulty.json', new Uint8Array(bytes)]]),
+    ` (faulty ${i}: ${Buffer.from(bytes).toString().slice(0, 60)})`);
 }
 rmSync(folder, { recursive: true });
-console.log(`${Number(count) + 4 * given.size + 2 + faulty.length} questions, ${good} of them with good answers: ${wrong} differ`);
+const questions = Number(count) + 4 * given.size + 2 + faulty.length;
+console.log(`${questions} questions, ${good} of them with good answers: ${wrong} differ`);
 process.exit(wrong || good < Number(count) / 2 ? 1 : 0);

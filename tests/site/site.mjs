@@ -12,7 +12,8 @@ import { extname, join } from 'node:path';
 
 const { chromium } = createRequire(`${process.env.MODULES}/`)('playwright-core');
 const folder = process.argv[2];
-const types = { '.html': 'text/html', '.css': 'text/css', '.js': 'text/javascript', '.json': 'application/json', '.svg': 'image/svg+xml', '.png': 'image/png' };
+const types = { '.html': 'text/html', '.css': 'text/css', '.js': 'text/javascript', '.json': 'application/json',
+  '.svg': 'image/svg+xml', '.png': 'image/png' };
 
 const server = createServer((request, response) => {
   const file = join(folder, decodeURIComponent(new URL(request.url, 'http://host').pathname));
@@ -23,15 +24,18 @@ const server = createServer((request, response) => {
 await new Promise(resolve => server.listen(0, '127.0.0.1', resolve));
 const site = `http://127.0.0.1:${server.address().port}`;
 
-const pages = readdirSync(folder, { recursive: true }).filter(name => name.endsWith('.html') && name !== '404.html').sort();
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
+const pages = readdirSync(folder, { recursive: true }).filter(name => name.endsWith('.html') && name !== '404.html')
+  .sort();
+const browser =
+  await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-dev-shm-usage'] });
 const faults = [];
 const page = await browser.newPage();
 let name, width = 390;
 const report = text => faults.push(`${name} at ${width} pixels: ${text}`);
 page.on('console', message => { if (['error', 'warning'].includes(message.type())) report(message.text()); });
 page.on('pageerror', error => report(error.message));
-page.on('request', request => { if (!request.url().startsWith(site) && !request.url().startsWith('data:')) report(`loads ${request.url()}`); });
+page.on('request', request => { if (!request.url().startsWith(site) && !request.url().startsWith('data:'))
+  report(`loads ${request.url()}`); });
 for (name of pages) {
   await page.goto(`${site}/${name}`);
   for (width of [390, 1400]) {

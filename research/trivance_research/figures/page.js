@@ -159,13 +159,15 @@ function drawAxes(svg, figure, { x, y, ticks, label }) {
                shape('text', { x: x(i), y: bottom + 5.5 + frame.letter, 'text-anchor': anchor },
                      figure.cuts ? String(value) : bytesText(value)));
   });
-  const title = mode === 'relative' && figure.cuts ? 'T / T_whole' : mode === 'relative' ? `(T_A − T_${figure.own.title}) / T_A  [%]` : 'T  [µs]';
+  const title = mode === 'relative' && figure.cuts ? 'T / T_whole' : mode === 'relative'
+    ? `(T_A − T_${figure.own.title}) / T_A  [%]` : 'T  [µs]';
   const middle = (frame.top + bottom) / 2;
   const text = shape('text', { class: 'axis-title', x: 14, y: middle, 'text-anchor': 'middle',
                                transform: `rotate(-90 14 ${middle})` });
   title.split(/(_\w+)/).forEach(part => {   // subscripts
     if (part[0] !== '_') text.append(shape('tspan', {}, part));
-    else text.append(shape('tspan', { dy: 3, 'font-size': '.78em' }, part.slice(1)), shape('tspan', { dy: -3 }, '\u200b'));
+    else text.append(shape('tspan', { dy: 3, 'font-size': '.78em' }, part.slice(1)),
+      shape('tspan', { dy: -3 }, '\u200b'));
   });
   svg.append(text, shape('text', { class: 'axis-title', x: (frame.left + right) / 2, y: frame.height - 8,
                                    'text-anchor': 'middle' },
@@ -174,7 +176,8 @@ function drawAxes(svg, figure, { x, y, ticks, label }) {
   if (mode === 'relative' && !figure.cuts)
     svg.append(shape('line', { class: 'zero', x1: frame.left, x2: right, y1: y(0), y2: y(0),
                                stroke: ownColour(figure) }),
-               shape('text', { class: 'zero-text', x: frame.left + 6, y: y(0) + 2.5 + frame.letter, fill: ownColour(figure) },
+               shape('text',
+               { class: 'zero-text', x: frame.left + 6, y: y(0) + 2.5 + frame.letter, fill: ownColour(figure) },
                      figure.own.title));
 }
 
@@ -232,7 +235,8 @@ function tipRow(colour, name, value, member) {
 function fillTipOfCuts(figure, i, table) {
   figure.curves.forEach((curve, c) => {
     if (hidden.has(keyOf(figure, curve))) return;
-    for (const [name, ns, member] of [['median', curve.own, curve.ownMember], ['worst', curve.worst, curve.worstMember]]) {
+    for (const [name, ns, member] of [['median', curve.own, curve.ownMember],
+      ['worst', curve.worst, curve.worstMember]]) {
       const row = tipRow(colourOf(figure, c), `${curve.title}, ${name}`, timeText(ns[i]), member[i]);
       row.append(element('td', {}, element('strong', {}, timesText(ns[i] / curve.other[i]))));
       table.append(row);
@@ -333,11 +337,13 @@ function legendOf(figure) {
   if (figure.cuts) {
     const served = figure.curves.reduce((sum, curve) => sum + curve.served.slice(1).reduce((a, b) => a + b, 0), 0);
     const all = figure.curves.length * (figure.cuts.links.length - 1) * figure.cuts.networks;
-    legend.append(element('span', { class: 'note' }, 'solid: median, dashed: worst. A link whose row has failed already ' +
+    legend.append(element('span', { class: 'note' },
+      'solid: median, dashed: worst. A link whose row has failed already ' +
       `is drawn again. Schedules that do not know the cuts serve ${served} of ${all}.`));
     return legend;
   }
-  legend.append(element('span', { class: 'note' }, (figure.published ? '○ published rules   ' : '') + '● edged: goes from L to B' +
+  legend.append(element('span', { class: 'note' },
+    (figure.published ? '○ published rules   ' : '') + '● edged: goes from L to B' +
                         (figure.own.key === 'trivance' ? '   ┊ Trivance does' : '')));
   return legend;
 }
@@ -396,7 +402,8 @@ function addTable(parent, caption, head, rows, dense) {
 }
 
 const measured = data.claims.filter(claim => claim.verdict !== 'not measured');
-const badge = verdict => element('span', { class: 'badge ' + ({ both: 'agrees', neither: 'differs' }[verdict] || verdict) }, verdict);
+const badge = verdict => element('span',
+  { class: 'badge ' + ({ both: 'agrees', neither: 'differs' }[verdict] || verdict) }, verdict);
 
 function fillClaims(table, chosen) {
   const body = element('tbody', {});
@@ -409,7 +416,8 @@ function fillClaims(table, chosen) {
     const cell = (name, ...content) => element('td', { 'data-name': name }, ...content);
     text.dataset.name = '';
     body.append(element('tr', {}, cell('Section', claim.where), text, cell('Figure', figures), cell('Rule', claim.rule),
-                        cell('Published rules', claim.published), cell('Text', claim.measured), cell('Holds by', badge(claim.verdict))));
+                        cell('Published rules', claim.published), cell('Text', claim.measured),
+                        cell('Holds by', badge(claim.verdict))));
   }
   const head = ['Section', 'The paper', 'Figure', 'Rule', 'Published rules', 'Text', 'Holds by'];
   const titles = head.map(name => element('th', { scope: 'col' }, name));
@@ -431,7 +439,8 @@ function addUnmeasured(claims) {
 function addClaims() {
   byId('assumptions').textContent = data.assumptions.replaceAll('`', '');
   const count = verdict => data.claims.filter(claim => claim.verdict === verdict).length;
-  const kinds = [['', `All ${measured.length}`], ...data.verdicts.map(verdict => [verdict, `${count(verdict)} by ${verdict}`])];
+  const kinds = [['', `All ${measured.length}`],
+    ...data.verdicts.map(verdict => [verdict, `${count(verdict)} by ${verdict}`])];
   for (const [verdict, name] of kinds) {
     const button = element('button', { type: 'button', 'aria-pressed': String(!verdict) }, name);
     button.addEventListener('click', () => {
@@ -485,7 +494,8 @@ function addHead() {
   const others = new Intl.ListFormat('en-GB').format(data.baselines);
   byId('lead').textContent = `How much faster is AllReduce by Trivance than by ${others}? Every point below is a ` +
     'packet-level simulation, every claim of the paper stands beside what came out.';
-  const facts = [[data.figures.length === 1 ? 'figure' : 'figures', data.figures.length], ['simulations', data.simulations.toLocaleString('en')],
+  const facts = [[data.figures.length === 1 ? 'figure' : 'figures', data.figures.length],
+    ['simulations', data.simulations.toLocaleString('en')],
                  ['packet-hops', (data.packetHops / 1e6).toLocaleString('en', { maximumFractionDigits: 0 }) + ' M'],
                  ['seconds', data.seconds.toFixed(data.seconds < 10 ? 1 : 0)],
                  ['claims hold by the text', `${agree} of ${measured.length}`]];
