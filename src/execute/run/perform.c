@@ -86,9 +86,12 @@ static void list_move(trv_plan_t *plan, const trv_lane_t *lane, const trv_piece_
 static int perform_reduce(trv_plan_t *plan, char *to, int sources, size_t count)
 {
     const trv_elements_t *elements = &plan->elements;
-    if (!elements->reduce)
+    if (elements->reduce)
+        return elements->reduce(elements->reduce_context, to, plan->source, sources, count);
+    if (!plan->reduction.kernel) /* a schedule that adds, of a collective that does not: reports the operation */
         return trv_reduce(elements->op, elements->type, to, plan->source, sources, count);
-    return elements->reduce(elements->reduce_context, to, plan->source, sources, count);
+    trv_reduction_run(&plan->reduction, to, plan->source, sources, count);
+    return 0;
 }
 
 static int perform_list(trv_plan_t *plan, const trv_lane_t *lane, const trv_listed_t *listed)

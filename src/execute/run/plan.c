@@ -100,6 +100,8 @@ static int plan_allocate(trv_plan_t *plan)
         uint64_t *bits = plan->bits + (size_t)i * lane_words;
         lane->number = i;
         lane->stream = i % plan->streams;
+        lane->tag = plan->check_tags + i;
+        lane->slot = plan->check_slots + i * (plan->lane_sends + 2 * plan->lane_receives);
         lane->done = true;
         lane->pending_send = bits;
         lane->ready[0].pending = bits + send_words;
@@ -189,6 +191,8 @@ static int plan_create(trv_plan_t **plan, const trv_schedule_t *schedule, int ra
     created->streams = trv_schedule_streams(schedule);
     created->elements = *elements;
     created->element_size = trv_elements_size(elements);
+    if (!elements->reduce && trv_op_supports(elements->op, elements->type))
+        created->reduction = trv_reduction_of(elements->op, elements->type);
     created->transport = *transport;
     created->options = *options;
     created->check_slots = created->options.check ? TRV_CHECK_SLOTS : 0;

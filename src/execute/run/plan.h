@@ -13,6 +13,7 @@
 #include "execute/compile/size.h"
 #include "execute/compile/walk.h"
 #include "execute/run/ranges.h"
+#include "execute/run/reduce.h"
 #include "execute/run/run_scratch.h"
 
 /* The readiness entry of a lane's stage (paper appendix D): one bit per outstanding receive, valid for one generation
@@ -27,8 +28,10 @@ typedef struct trv_ready {
 /* A lane executes the steps for one chunk of its stream after another. */
 typedef struct trv_lane {
     int number, stream;
-    size_t chunk;          /* the present chunk */
-    trv_sized_t *sized;    /* the program and its sizes for the chunk */
+    int tag;
+    int slot;           /* its first request slot: of its sends, then the receives of even stages, then of odd ones */
+    size_t chunk;       /* the present chunk */
+    trv_sized_t *sized; /* the program and its sizes for the chunk */
     char *base[TRV_BASES]; /* the chunk's part of the user's buffers, and the lane's scratch */
     int stage;
     bool done;
@@ -88,6 +91,7 @@ struct trv_plan {
     bool is_root;
     size_t count, element_size; /* count: of the largest block, if blocks differ */
     trv_elements_t elements;
+    trv_reduction_t reduction; /* of the elements; of zeros with a callback, or if their operation is not defined */
     trv_transport_t transport;
     bool opened;
     int handle; /* handle of this plan in the transport */

@@ -61,9 +61,11 @@ static bool is_source(const void *destination, const void *const *source, int so
 }
 
 /* Executes the kernel block by block into a small buffer, and streams the buffer to the destination. */
-static void reduce_streamed(const trv_kernels_t *kernels, trv_kernel_t kernel, char *destination,
-                            const void *const *source, int sources, size_t count, size_t size)
+static void reduce_streamed(const trv_reduction_t *reduction, char *destination, const void *const *source, int sources,
+                            size_t count)
 {
+    const trv_kernel_t kernel = reduction->kernel;
+    const size_t size = reduction->element_size;
     _Alignas(64) char block[STREAM_BLOCK_BYTES];
     const void *at[STREAM_SOURCES_MAX];
     /* Elements before the first full line of the destination. If the line boundary is within an element, streaming is
@@ -76,11 +78,32 @@ static void reduce_streamed(const trv_kernels_t *kernels, trv_kernel_t kernel, c
         for (int s = 0; s < sources; s++)
             at[s] = (const char *)source[s] + done * size;
         kernel(block, at, sources, step);
-        kernels->stream(destination + done * size, block, STREAM_BLOCK_BYTES);
+        reduction->kernels->stream(destination + done * size, block, STREAM_BLOCK_BYTES);
     }
     for (int s = 0; s < sources; s++)
         at[s] = (const char *)source[s] + done * size;
     kernel(destination + done * size, at, sources, count - done);
+}
+
+static trv_reduction_t reduction_by(const trv_kernels_t *kernels, trv_op_t op, trv_type_t type)
+{
+    const size_t size = trv_type_size(type);
+    const bool streams = kernels->stream && STREAM_BLOCK_BYTES % size == 0;
+    return (trv_reduction_t){.kernel = kernels->kernel[op][type],
+                             .kernels = kernels,
+                             .element_size = size,
+                             .streamed_min = streams ? STREAM_BYTES_MIN / size : SIZE_MAX};
+}
+
+trv_reduction_t trv_reduction_of(trv_op_t op, trv_type_t type) { return reduction_by(selected_kernels(), op, type); }
+
+void trv_reduction_run(const trv_reduction_t *reduction, void *destination, const void *const *source, int sources,
+                       size_t count)
+{
+    if (count >= reduction->streamed_min && sources <= STREAM_SOURCES_MAX && !is_source(destination, source, sources))
+        reduce_streamed(reduction, destination, source, sources, count);
+    else
+        reduction->kernel(destination, source, sources, count);
 }
 
 static int reduce_with(const trv_kernels_t *kernels, trv_op_t op, trv_type_t type, void *destination,
@@ -93,18 +116,11 @@ static int reduce_with(const trv_kernels_t *kernels, trv_op_t op, trv_type_t typ
         return trv_fail(TRV_ERR_ARGUMENT, "a reduction of %d sources: expected at least 1", sources);
     if (count == 0)
         return 0;
-    size_t size = trv_type_size(type);
-    if (sources == 1) {
-        if (destination != source[0])
-            memcpy(destination, source[0], count * size);
-        return 0;
-    }
-    trv_kernel_t kernel = kernels->kernel[op][type];
-    if (kernels->stream && count >= STREAM_BYTES_MIN / size && sources <= STREAM_SOURCES_MAX &&
-        STREAM_BLOCK_BYTES % size == 0 && !is_source(destination, source, sources))
-        reduce_streamed(kernels, kernel, destination, source, sources, count, size);
-    else
-        kernel(destination, source, sources, count);
+    const trv_reduction_t reduction = reduction_by(kernels, op, type);
+    if (sources > 1)
+        trv_reduction_run(&reduction, destination, source, sources, count);
+    else if (destination != source[0])
+        memcpy(destination, source[0], count * reduction.element_size);
     return 0;
 }
 

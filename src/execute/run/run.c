@@ -17,18 +17,11 @@
 
 static const trv_program_t *program_of(const trv_lane_t *lane) { return lane->sized->program; }
 
-/* Request slots of a lane: its sends, then the receives of even stages, then those of odd stages. */
-static int slot_of(const trv_plan_t *plan, const trv_lane_t *lane, int index)
+/* The request slot of the first receive of a stage. */
+static int receive_slot(const trv_plan_t *plan, const trv_lane_t *lane, int stage)
 {
-    return plan->check_slots + lane->number * (plan->lane_sends + 2 * plan->lane_receives) + index;
+    return lane->slot + plan->lane_sends + stage % 2 * plan->lane_receives;
 }
-
-static int receive_slot(const trv_plan_t *plan, const trv_lane_t *lane, int stage, int index)
-{
-    return slot_of(plan, lane, plan->lane_sends + stage % 2 * plan->lane_receives + index);
-}
-
-static int tag_of(const trv_plan_t *plan, const trv_lane_t *lane) { return plan->check_tags + lane->number; }
 
 static trv_sized_t *sized_of(trv_plan_t *plan, const trv_lane_t *lane, size_t chunk)
 {
@@ -69,6 +62,7 @@ static void post_receives(trv_plan_t *plan, trv_lane_t *lane, int number)
     const trv_stage_t *stage = &program->stage[number];
     const trv_transport_t *t = &plan->transport;
     trv_ready_t *ready = &lane->ready[number % 2];
+    const int slot = receive_slot(plan, lane, number);
     ready->generation = lane->generation;
     ready->stage = number;
     ready->missing = 0;
@@ -79,8 +73,8 @@ static void post_receives(trv_plan_t *plan, trv_lane_t *lane, int number)
             continue;
         if (t->port)
             t->port(t->context, plan->handle, receive->port);
-        int rc = t->receive(t->context, plan->handle, receive_slot(plan, lane, number, i), receive->peer,
-                            tag_of(plan, lane), address(plan, lane, receive), bytes);
+        int rc = t->receive(t->context, plan->handle, slot + i, receive->peer, lane->tag, address(plan, lane, receive),
+                            bytes);
         if (rc) {
             run_fail(plan, rc);
             return;
@@ -103,8 +97,8 @@ static void post_sends(trv_plan_t *plan, trv_lane_t *lane, const trv_stage_t *st
             return;
         if (t->port)
             t->port(t->context, plan->handle, send->port);
-        int rc = t->send(t->context, plan->handle, slot_of(plan, lane, i), send->peer, tag_of(plan, lane),
-                         address(plan, lane, send), bytes);
+        int rc = t->send(t->context, plan->handle, lane->slot + i, send->peer, lane->tag, address(plan, lane, send),
+                         bytes);
         lane->pending_send[i / 64] |= (uint64_t)1 << (i % 64); /* also after a failure: it may have sent a part */
         lane->sending++;
         if (rc) {
@@ -168,7 +162,7 @@ void trv_run_start(trv_plan_t *plan)
         trv_lane_t *lane = &plan->lane[i];
         lane->done = false;
         lane->sending = lane->ready[0].missing = lane->ready[1].missing = 0;
-        load_chunk(plan, lane, (size_t)(i / plan->streams));
+        lane->chunk = (size_t)(i / plan->streams);
     }
     for (int i = 0; i < plan->lanes && !plan->failure; i++)
         begin_chunk(plan, &plan->lane[i], plan->lane[i].chunk);
@@ -198,9 +192,9 @@ static bool poll_stage(trv_plan_t *plan, trv_lane_t *lane, bool *progressed)
     const int before = ready->missing + lane->sending;
     assert(ready->stage == lane->stage && ready->generation == lane->generation);
     if (ready->missing)
-        poll_bits(plan, ready->pending, &ready->missing, receive_slot(plan, lane, lane->stage, 0), plan->lane_receives);
+        poll_bits(plan, ready->pending, &ready->missing, receive_slot(plan, lane, lane->stage), plan->lane_receives);
     if (lane->sending)
-        poll_bits(plan, lane->pending_send, &lane->sending, slot_of(plan, lane, 0), plan->lane_sends);
+        poll_bits(plan, lane->pending_send, &lane->sending, lane->slot, plan->lane_sends);
     *progressed = *progressed || ready->missing + lane->sending < before;
     return ready->missing == 0 && lane->sending == 0;
 }
@@ -242,15 +236,15 @@ bool trv_run_cancel(trv_plan_t *plan)
     bool remaining = false;
     for (int i = 0; i < plan->lanes; i++) {
         trv_lane_t *lane = &plan->lane[i];
-        if (lane->done || !lane->sized)
+        if (lane->done)
             continue;
         for (int s = 0; s < plan->lane_sends; s++)
             if (lane->sending && lane->pending_send[s / 64] >> (s % 64) & 1)
-                remaining = t->cancel(t->context, plan->handle, slot_of(plan, lane, s)) > 0 || remaining;
+                remaining = t->cancel(t->context, plan->handle, lane->slot + s) > 0 || remaining;
         for (int half = 0; half < 2; half++)
             for (int r = 0; r < plan->lane_receives; r++)
                 if (lane->ready[half].missing && lane->ready[half].pending[r / 64] >> (r % 64) & 1)
-                    t->cancel(t->context, plan->handle, receive_slot(plan, lane, half, r));
+                    t->cancel(t->context, plan->handle, receive_slot(plan, lane, half) + r);
         lane->done = true;
     }
     return remaining;
