@@ -26,12 +26,6 @@ typedef struct trv_signature {
 /* The signature of a call. A user-defined reduction is treated as neither exact nor idempotent. */
 trv_signature_t trv_signature_of(trv_collective_t collective, const trv_elements_t *elements);
 
-/* Bytes of the whole vector. `count` is that of the vector or, for collectives with blocks, of a block. */
-static inline uint64_t trv_signature_bytes(const trv_signature_t *signature, size_t count, int ranks)
-{
-    return (uint64_t)count * signature->element_bytes * trv_collective_blocks(signature->collective, ranks);
-}
-
 /* Constraints that the planner must respect for the result to be correct. */
 trv_planner_constraints_t trv_signature_constraints(const trv_signature_t *signature, bool allow_inconsistent);
 

@@ -11,20 +11,12 @@
 
 /* ---- Arguments --------------------------------------------------------------------------------------------------- */
 
-int trv_net_check_buffers(const trv_net_comm_t *comm, trv_collective_t collective, int root,
-                          const trv_elements_t *elements, size_t count, const void *input, const void *output)
+int trv_net_check_buffers(const trv_net_comm_t *comm, trv_collective_t collective, int root, size_t element_size,
+                          size_t count, const void *input, const void *output)
 {
-    int rc = trv_count_check(collective, elements, count, comm->size);
+    int rc = trv_count_check(collective, element_size, count, comm->size);
     return rc < 0 ? rc
-                  : trv_buffers_check(collective, count * trv_elements_size(elements), comm->size, comm->rank == root,
-                                      input, output);
-}
-
-uint64_t trv_net_vector_bytes(const trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
-                              size_t count)
-{
-    const trv_signature_t signature = trv_signature_of(collective, elements);
-    return trv_signature_bytes(&signature, count, comm->size);
+                  : trv_buffers_check(collective, count * element_size, comm->size, comm->rank == root, input, output);
 }
 
 /* ---- Starting ---------------------------------------------------------------------------------------------------- */
@@ -87,20 +79,21 @@ static int instance_take(trv_net_comm_t *comm, const trv_net_call_t *call, const
 /* Checks counts and buffers, and computes the size. */
 static int call_check_size(const trv_net_comm_t *comm, const trv_net_call_t *call, call_size_t *size)
 {
+    const size_t element_size = trv_elements_size(&call->elements);
+    if (!call->unequal) {
+        size->bytes = trv_vector_bytes(call->collective, element_size, call->count, comm->size);
+        return trv_net_check_buffers(comm, call->collective, call->root, element_size, call->count, call->input,
+                                     call->output);
+    }
     const trv_block_sizes_t blocks = {.collective = call->collective,
                                       .rank = comm->rank,
                                       .ranks = comm->size,
                                       .is_root = comm->rank == call->root,
-                                      .element_size = trv_elements_size(&call->elements),
+                                      .element_size = element_size,
                                       .count = call->counts,
                                       .displacement = call->displacements};
-    if (!call->unequal) {
-        size->bytes = trv_net_vector_bytes(comm, call->collective, &call->elements, call->count);
-        return trv_net_check_buffers(comm, call->collective, call->root, &call->elements, call->count, call->input,
-                                     call->output);
-    }
     const int rc = trv_blocks_check(&blocks, NULL, &size->totals);
-    size->bytes = (uint64_t)size->totals.all * blocks.element_size;
+    size->bytes = (uint64_t)size->totals.all * element_size;
     return rc < 0 ? rc : trv_blocks_check_buffers(&blocks, size->totals.extent, call->input, call->output);
 }
 

@@ -40,6 +40,7 @@ int trv_net_entry_create(trv_net_entry_t **created, trv_net_comm_t *comm, const 
     entry->unequal = call->unequal;
     entry->is_barrier = call->is_barrier;
     entry->elements = call->elements;
+    entry->element_size = trv_elements_size(&call->elements);
     entry->bytes = bytes;
     snprintf(entry->requested, sizeof entry->requested, "%s", requested);
     pthread_mutex_init(&entry->lock, NULL);
@@ -170,7 +171,7 @@ static uint64_t signature_hash(const trv_net_entry_t *entry)
     const bool reduces = trv_collective_shape(entry->base.collective)->reduces && !elements->reduce;
     const uint64_t property[] = {elements->reduce ? UINT64_MAX : (uint64_t)elements->type,
                                  reduces ? (uint64_t)elements->op : UINT64_MAX, entry->unequal, entry->is_barrier,
-                                 trv_elements_size(elements)};
+                                 entry->element_size};
     return trv_hash(TRV_HASH_SEED, property, sizeof property);
 }
 
@@ -196,7 +197,7 @@ int trv_net_entry_decide(trv_net_entry_t *entry, size_t count, const size_t *cou
                                   .signature = signature_hash(entry),
                                   .count = count,
                                   .bytes = entry->bytes,
-                                  .element_bytes = trv_elements_size(&entry->elements),
+                                  .element_bytes = entry->element_size,
                                   .blocks = counts ? trv_hash(TRV_HASH_SEED, counts, blocks_bytes) & TRV_WORD_MAX : 0};
     trv_net_votes_init(&deciding->votes, comm, atomic_fetch_add(&comm->calls, 1));
     trv_agreement_begin(&deciding->agreement, &deciding->broadcast.decision, sizeof deciding->broadcast, &call,
@@ -294,7 +295,7 @@ static int instance_create_plan(trv_instance_t *instance)
 static int instance_copy(const trv_instance_t *instance)
 {
     const trv_collective_shape_t *shape = trv_collective_shape(instance->entry->base.collective);
-    const size_t size = trv_elements_size(&instance->entry->elements);
+    const size_t size = instance->entry->element_size;
     const size_t bytes = (instance->counts ? instance->counts[0] : instance->count) * size;
     const size_t offset = instance->counts && instance->displacements ? instance->displacements[0] * size : 0;
     const bool in_place = instance->output == instance->input;
@@ -310,10 +311,9 @@ static size_t instance_bytes(const trv_instance_t *instance, trv_holders_t holde
 {
     const trv_net_entry_t *entry = instance->entry;
     const trv_net_comm_t *comm = entry->comm;
-    const size_t size = trv_elements_size(&entry->elements);
     if (entry->unequal)
-        return (holders == TRV_OWNER ? instance->counts[comm->rank] : instance->totals.extent) * size;
-    return instance->count * size *
+        return (holders == TRV_OWNER ? instance->counts[comm->rank] : instance->totals.extent) * entry->element_size;
+    return instance->count * entry->element_size *
            trv_blocks_held(entry->base.collective, holders, comm->size, comm->rank == entry->base.root);
 }
 
@@ -322,8 +322,8 @@ static size_t run_bytes(const trv_instance_t *instance)
 {
     const trv_net_entry_t *entry = instance->entry;
     return entry->unequal
-               ? instance->totals.all * trv_elements_size(&entry->elements)
-               : trv_net_vector_bytes(entry->comm, entry->base.collective, &entry->elements, instance->count);
+               ? instance->totals.all * entry->element_size
+               : trv_vector_bytes(entry->base.collective, entry->element_size, instance->count, entry->comm->size);
 }
 
 /* Records the call in the flight recorder. Its algorithm is recorded when it starts. */
@@ -336,10 +336,20 @@ static void instance_record(trv_instance_t *instance)
                                       run_bytes(instance), entry->comm->size == 1 ? "copy" : "not decided", false);
 }
 
+/* Registers the buffers of the run, if the provider requires that. */
+static int instance_register(trv_instance_t *instance)
+{
+    trv_channel_t *channel = &instance->channel;
+    const trv_collective_shape_t *shape = trv_collective_shape(instance->entry->base.collective);
+    if (!trv_fabric_registers(channel->comm->net->fabric))
+        return TRV_OK;
+    const int rc = trv_channel_register(channel, 0, instance->input, instance_bytes(instance, shape->before));
+    return rc < 0 ? rc : trv_channel_register(channel, 1, instance->output, instance_bytes(instance, shape->after));
+}
+
 static int instance_start(trv_instance_t *instance)
 {
     const trv_net_entry_t *entry = instance->entry;
-    const trv_collective_shape_t *shape = trv_collective_shape(entry->base.collective);
     int rc = instance->plan ? TRV_OK : instance_create_plan(instance);
     if (rc < 0 || instance->only_create)
         return rc;
@@ -347,9 +357,7 @@ static int instance_start(trv_instance_t *instance)
     if (instance->call)
         trv_record_set_algorithm(entry->comm->recorder, instance->call, trv_schedule_name(entry->base.schedule));
     instance->channel.run_bytes = run_bytes(instance);
-    rc = trv_channel_register(&instance->channel, 0, instance->input, instance_bytes(instance, shape->before));
-    if (rc == TRV_OK)
-        rc = trv_channel_register(&instance->channel, 1, instance->output, instance_bytes(instance, shape->after));
+    rc = instance_register(instance);
     if (rc < 0)
         return rc;
     if (entry->unequal)

@@ -334,6 +334,7 @@ typedef struct trv_net_entry {
     trv_network_t network; /* of the communicator when the entry was created */
     bool unequal, is_barrier;
     trv_elements_t elements;
+    size_t element_size;
     uint64_t bytes;                         /* the class of sizes */
     size_t count;                           /* of the first call; 0 if blocks differ */
     char requested[TRV_ALGORITHM_NAME_MAX]; /* requested algorithm or family; "": the planner's choice */
@@ -376,9 +377,7 @@ void trv_instance_begin_creation(trv_instance_t *instance, size_t count);
 int trv_net_exchange_start(trv_net_comm_t *comm, const trv_net_call_t *call, trv_instance_t **started);
 void trv_exchanges_clear(trv_net_comm_t *comm);
 /* collective.c: checks the count, and the buffers like trv_buffers_check. */
-int trv_net_check_buffers(const trv_net_comm_t *comm, trv_collective_t collective, int root,
-                          const trv_elements_t *elements, size_t count, const void *input, const void *output);
-uint64_t trv_net_vector_bytes(const trv_net_comm_t *comm, trv_collective_t collective, const trv_elements_t *elements,
-                              size_t count);
+int trv_net_check_buffers(const trv_net_comm_t *comm, trv_collective_t collective, int root, size_t element_size,
+                          size_t count, const void *input, const void *output);
 
 #endif

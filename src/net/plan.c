@@ -101,9 +101,10 @@ int trv_net_plan_create(trv_net_plan_t **created, trv_net_comm_t *comm, trv_coll
     if (rc == TRV_OK)
         rc = options_check(comm, collective, elements, options);
     if (rc == TRV_OK)
-        rc = trv_count_check(collective, elements, count, comm->size);
+        rc = trv_count_check(collective, trv_elements_size(elements), count, comm->size);
     if (rc < 0)
         return rc;
+    const uint64_t bytes = trv_vector_bytes(collective, trv_elements_size(elements), count, comm->size);
     const unsigned number = atomic_fetch_add(&comm->plans, 1);
     if (number >= TRV_SEQUENCES)
         return trv_fail(
@@ -113,7 +114,7 @@ int trv_net_plan_create(trv_net_plan_t **created, trv_net_comm_t *comm, trv_coll
     const trv_net_call_t call = {.collective = collective, .root = options->root, .elements = *elements};
     trv_net_plan_t *plan = calloc(1, sizeof *plan);
     pthread_mutex_lock(&comm->lock);
-    rc = plan ? trv_net_entry_create(&plan->entry, comm, &call, trv_net_vector_bytes(comm, collective, elements, count),
+    rc = plan ? trv_net_entry_create(&plan->entry, comm, &call, bytes,
                                      options->algorithm ? options->algorithm : comm->algorithm)
               : trv_fail_memory();
     pthread_mutex_unlock(&comm->lock);
@@ -147,7 +148,7 @@ int trv_net_plan_start(trv_net_plan_t *plan, const void *input, void *output)
     if (plan->running)
         return trv_fail(TRV_ERR_STATE, "the plan is running; wait for it before it is started again");
     const trv_net_entry_t *entry = plan->entry;
-    rc = trv_net_check_buffers(plan->comm, entry->base.collective, entry->base.root, &entry->elements, plan->count,
+    rc = trv_net_check_buffers(plan->comm, entry->base.collective, entry->base.root, entry->element_size, plan->count,
                                input, output);
     if (rc < 0)
         return rc;

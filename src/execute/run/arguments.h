@@ -34,12 +34,17 @@ static inline int trv_elements_check(trv_collective_t collective, const trv_elem
     return TRV_OK;
 }
 
-static inline int trv_count_check(trv_collective_t collective, const trv_elements_t *elements, size_t count, int ranks)
+static inline int trv_count_check(trv_collective_t collective, size_t element_size, size_t count, int ranks)
 {
-    const size_t size = trv_elements_size(elements);
-    if (count > SIZE_MAX / 4 / size / trv_collective_blocks(collective, ranks))
-        return trv_fail(TRV_ERR_ARGUMENT, "%zu elements of %zu bytes exceed the address space", count, size);
+    if (count > SIZE_MAX / 4 / element_size / trv_collective_blocks(collective, ranks))
+        return trv_fail(TRV_ERR_ARGUMENT, "%zu elements of %zu bytes exceed the address space", count, element_size);
     return TRV_OK;
+}
+
+/* The bytes of the whole vector. `count` is that of the vector or, for collectives with blocks, of a block. */
+static inline uint64_t trv_vector_bytes(trv_collective_t collective, size_t element_size, size_t count, int ranks)
+{
+    return (uint64_t)count * element_size * trv_collective_blocks(collective, ranks);
 }
 
 /* The bytes of the input and of the output buffer of a rank; `part` is the size of a vector without blocks, or of one
@@ -59,14 +64,6 @@ static inline bool trv_memory_overlaps(const void *first, size_t first_bytes, co
 {
     const uintptr_t a = (uintptr_t)first, b = (uintptr_t)second;
     return first_bytes > 0 && second_bytes > 0 && a < b + second_bytes && b < a + first_bytes;
-}
-
-/* Whether the buffers share memory. */
-static inline bool trv_buffers_overlap(trv_collective_t collective, size_t part, int ranks, bool is_root,
-                                       const void *input, const void *output)
-{
-    return trv_memory_overlaps(input, trv_input_bytes(collective, part, ranks, is_root), output,
-                               trv_output_bytes(collective, part, ranks, is_root));
 }
 
 static inline int trv_fail_overlap(void)
@@ -103,9 +100,10 @@ static inline int trv_buffers_check_null(const void *input, size_t in_bytes, con
 static inline int trv_buffers_check(trv_collective_t collective, size_t part, int ranks, bool is_root,
                                     const void *input, const void *output)
 {
-    const int rc = trv_buffers_check_null(input, trv_input_bytes(collective, part, ranks, is_root), output,
-                                          trv_output_bytes(collective, part, ranks, is_root));
-    if (!rc && input != output && trv_buffers_overlap(collective, part, ranks, is_root, input, output))
+    const size_t in_bytes = trv_input_bytes(collective, part, ranks, is_root);
+    const size_t out_bytes = trv_output_bytes(collective, part, ranks, is_root);
+    const int rc = trv_buffers_check_null(input, in_bytes, output, out_bytes);
+    if (!rc && input != output && trv_memory_overlaps(input, in_bytes, output, out_bytes))
         return trv_fail_overlap();
     return rc;
 }

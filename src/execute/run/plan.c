@@ -34,7 +34,7 @@ static int check_arguments(const trv_schedule_t *schedule, int rank, size_t coun
     const trv_collective_t collective = trv_schedule_collective(schedule);
     int rc = trv_elements_check(collective, elements);
     if (!rc)
-        rc = trv_count_check(collective, elements, count, ranks);
+        rc = trv_count_check(collective, trv_elements_size(elements), count, ranks);
     if (rc)
         return rc;
     if (trv_collective_shape(collective)->reduces && trv_schedule_exactness(schedule) == TRV_COVERS &&
@@ -367,7 +367,7 @@ int trv_plan_start_count(trv_plan_t *plan, size_t count, const void *input, void
 {
     int rc = trv_plan_check_startable(plan);
     if (!rc && (count != plan->count || plan->unequal)) {
-        rc = trv_count_check(plan->collective, &plan->elements, count, plan->ranks);
+        rc = trv_count_check(plan->collective, plan->element_size, count, plan->ranks);
         if (!rc)
             trv_plan_set_count(plan, count);
     }

@@ -96,8 +96,7 @@ static inline size_t trv_mpi_vector_bytes(const trv_mpi_arguments_t *arguments, 
 {
     if (arguments->blocks)
         return arguments->blocks->total * arguments->elements.size;
-    const trv_signature_t signature = trv_mpi_signature(arguments);
-    return trv_signature_bytes(&signature, arguments->count, ranks);
+    return trv_vector_bytes(arguments->collective, arguments->elements.size, arguments->count, ranks);
 }
 
 /* Whether two calls have the same operation signature, whatever their counts and roots. Only properties that are the
