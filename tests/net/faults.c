@@ -128,26 +128,38 @@ static void abandon_alone(void)
 /* Starts operations that rank 1 does not take part in, and does not wait for them. */
 static int start_and_abandon(trv_net_t *net)
 {
-    enum { REQUESTS = 4 };
+    enum { REQUESTS = 4, BEGUN = 1 /* a tag */ };
     trv_net_comm_t *world = trv_net_world(net);
-    trv_net_request_t request[REQUESTS];
+    trv_net_request_t request[REQUESTS], begun;
     trv_net_plan_t *plan;
     size_t counts[] = {1, 1, 1, 1};
-    abandon_alone();
-    if (trv_net_plan_create(&plan, world, TRV_ALLREDUCE, 10, TRV_DOUBLE, TRV_SUM, NULL) < 0)
-        fail("trv_net_plan_create");
-    if (rank == 1) {
-        usleep(300000); /* the other ranks have created their plans */
-        trv_net_abort(net, "enough");
-    } else if (trv_net_plan_start(plan, data[0], data[1]) == TRV_OK &&
-               trv_net_allreduce_start(world, data[0], data[1] + 100, COUNT, TRV_DOUBLE, TRV_SUM, &request[0]) ==
-                   TRV_OK &&
-               trv_net_alltoallv_start(world, data[0], counts, NULL, data[1] + 20, counts, NULL, TRV_DOUBLE,
-                                       &request[1]) == TRV_OK &&
-               trv_net_receive_start(world, data[1] + 10, 8, 1, 0, &request[2]) == TRV_OK) {
-        trv_net_send_start(world, data[0], 8, 1, 0, &request[3]);
-    }
+    bool done;
     int rc;
+    abandon_alone();
+    if (trv_net_plan_create(&plan, world, TRV_ALLREDUCE, 10, TRV_DOUBLE, TRV_SUM, NULL) < 0 ||
+        trv_net_barrier(world) < 0)
+        fail("trv_net_plan_create or trv_net_barrier");
+    if (rank == 1) { /* aborts when all other ranks have started their operations */
+        for (int r = 0; r < ranks; r++)
+            if (r != 1 && trv_net_receive(world, data[0], 8, r, BEGUN) < 0)
+                fail("trv_net_receive");
+        trv_net_abort(net, "enough");
+    } else {
+        if (trv_net_plan_start(plan, data[0], data[1]) < 0 ||
+            trv_net_allreduce_start(world, data[0], data[1] + 100, COUNT, TRV_DOUBLE, TRV_SUM, &request[0]) < 0 ||
+            trv_net_alltoallv_start(world, data[0], counts, NULL, data[1] + 20, counts, NULL, TRV_DOUBLE, &request[1]) <
+                0 ||
+            trv_net_receive_start(world, data[1] + 10, 8, 1, 0, &request[2]) < 0 ||
+            trv_net_send_start(world, data[0], 8, 1, 0, &request[3]) < 0)
+            fail("an operation cannot be started");
+        if (trv_net_plan_test(plan, &done) < 0 || done)
+            fail("the plan is complete");
+        for (int i = 0; i < REQUESTS - 1; i++) /* a short message may be sent before its receive is posted */
+            if (trv_net_test(&request[i], &done) < 0 || done)
+                fail("a request is complete");
+        if (trv_net_send_start(world, data[0], 8, 1, BEGUN, &begun) < 0)
+            fail("trv_net_send_start");
+    }
     while ((rc = trv_net_progress(net)) == TRV_OK)
         ;
     return rc;
