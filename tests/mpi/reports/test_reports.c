@@ -8,7 +8,9 @@
 
 #include <cmocka.h>
 
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "base/number.h"
@@ -73,24 +75,46 @@ static void test_recorder(void **state)
     free(text);
 }
 
-static void create_and_destroy(void *context, const char *line)
+/* A recorder that another thread destroys while its lines are printed. */
+typedef struct printed {
+    trv_recorder_t *recorder;
+    pthread_t destroyer;
+    int lines;
+    atomic_bool destroyed;
+} printed_t;
+
+static void *destroy(void *context)
 {
-    (void)line;
-    trv_recorder_destroy(trv_recorder_create(0, "comm 2", trv_mpi_log_text, NULL));
-    ++*(int *)context;
+    printed_t *printed = context;
+    trv_recorder_destroy(printed->recorder);
+    atomic_store(&printed->destroyed, true);
+    return NULL;
 }
 
-/* No lock is held while a line is printed: another thread may hold one for which the log waits. */
+static void log_and_destroy(void *context, const char *line)
+{
+    printed_t *printed = context;
+    (void)line;
+    if (printed->lines++ == 0)
+        assert_int_equal(pthread_create(&printed->destroyer, NULL, destroy, printed), 0);
+    usleep(50000); /* a recorder that does not wait is destroyed meanwhile */
+    assert_false(atomic_load(&printed->destroyed));
+    /* No lock is held while a line is printed: another thread may hold one for which the log waits. */
+    assert_int_equal(trv_record_begin(printed->recorder, "allreduce", 8, "ring", false), printed->lines + 1);
+}
+
+/* The destruction of a recorder waits until it is printed. */
 static void test_recorder_in_log(void **state)
 {
-    int lines = 0;
+    printed_t printed = {.lines = 0};
     (void)state;
-    trv_recorder_t *recorder = trv_recorder_create(0, "comm 1", create_and_destroy, &lines);
-    assert_int_equal(trv_record_begin(recorder, "allreduce", 8, "ring", false), 1);
+    printed.recorder = trv_recorder_create(0, "comm 1", log_and_destroy, &printed);
+    assert_int_equal(trv_record_begin(printed.recorder, "allreduce", 8, "ring", false), 1);
     raise(SIGUSR1);
     trv_recorder_print_if_requested();
-    assert_int_equal(lines, 2);
-    trv_recorder_destroy(recorder);
+    assert_int_equal(pthread_join(printed.destroyer, NULL), 0);
+    assert_int_equal(printed.lines, 2);
+    assert_true(printed.destroyed);
 }
 
 static void test_no_recorder(void **state)
