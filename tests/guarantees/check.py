@@ -11,6 +11,7 @@ import re
 import sys
 
 MARK = "<!-- guarantee -->"
+DOCUMENTS = ("drop-in.md", "connections.md")
 
 
 def read_list(path):
@@ -24,7 +25,10 @@ def read_list(path):
 
 def sentences_differ(docs, guarantees):
     """Compares the marked sentences of the documents with those of the list."""
-    for document in ("drop-in.md", "connections.md"):
+    for name, sentence, _ in guarantees:
+        if name not in DOCUMENTS:
+            yield f"{name}: expected one of {', '.join(DOCUMENTS)}: {sentence}"
+    for document in DOCUMENTS:
         listed = [sentence for name, sentence, _ in guarantees if name == document]
         *marked, _ = " ".join((docs / document).read_text().split()).split(f" {MARK}")
         for text in marked:

@@ -2,7 +2,7 @@
  * The interface of the front ends under test, of which one is linked: front_mpi.c has the functions TRV_ or, with
  * FRONT_DROP_IN, those of MPI, which a preload library or the component executes; front_net.c has libtrivance_net.
  *
- * A call is a task, which all ranks create in the same order, start, complete and free. Elements have 8 bytes.
+ * A call is a task, which all ranks create in the same order, start, complete and free.
  * Functions that return int return 0 or an error of the front end.
  */
 #ifndef TRIVANCE_TESTS_GUARANTEES_FRONT_H
@@ -18,14 +18,13 @@
 typedef enum form {
     BLOCKING,
     NONBLOCKING,
-    REUSED, /* a persistent call of MPI, or a plan of libtrivance_net */
-    FORMS
+    REUSED /* a persistent call of MPI, or a plan of libtrivance_net */
 } form_t;
 
 typedef struct call {
     trv_collective_t collective;
     form_t form;
-    trv_type_t type; /* TRV_INT64 or TRV_DOUBLE */
+    trv_type_t type; /* an integer of TRV_INT8 to TRV_UINT64, or TRV_DOUBLE */
     trv_op_t op;     /* TRV_SUM, TRV_MAX or TRV_BXOR */
     const void *send;
     void *receive; /* in place: the same as `send` */
@@ -37,11 +36,11 @@ typedef struct front_comm front_comm_t;
 typedef struct front_task front_task_t;
 
 typedef struct front_limits {
-    bool restarts; /* a persistent call may run again: not with MPICH's own functions, which then use earlier data */
-    bool checks;   /* the misuse of a task, and arguments that MPI libraries do not examine, are errors with a reason */
-    bool sets;     /* front_set */
-    bool is_voting; /* the ranks compare the arguments of the first call with a signature */
-    bool threads;
+    bool can_restart;       /* persistent calls: not those of MPICH itself, which then use earlier data */
+    bool checks_arguments;  /* those that MPI libraries do not examine, too; and the misuse of a task is an error */
+    bool can_set_algorithm; /* front_set */
+    bool compares_ranks;    /* the arguments of the first call with a signature must be the same on all ranks */
+    bool has_threads;       /* threads may make calls at the same time */
 } front_limits_t;
 extern front_limits_t front_limits;
 
@@ -52,6 +51,8 @@ void front_end(void);
 front_comm_t *front_fresh(bool broken);
 /* Ordered by key; NULL on a rank with a negative color. */
 front_comm_t *front_split(front_comm_t *comm, int color, int key);
+/* The same ranks in the same order: by MPI_Comm_dup where there is one. */
+front_comm_t *front_duplicate(front_comm_t *comm);
 void front_free(front_comm_t *comm);
 int front_rank(const front_comm_t *comm);
 int front_size(const front_comm_t *comm);

@@ -12,9 +12,9 @@
 
 #if defined FRONT_DROP_IN
 #if defined OPEN_MPI
-front_limits_t front_limits = {.restarts = true};
+front_limits_t front_limits = {.can_restart = true};
 #else
-front_limits_t front_limits = {.restarts = false};
+front_limits_t front_limits = {.can_restart = false};
 #endif
 const char *front_reason(void) { return ""; }
 int front_set(front_comm_t *comm, const char *torus, const char *algorithm)
@@ -23,7 +23,10 @@ int front_set(front_comm_t *comm, const char *torus, const char *algorithm)
     return 0;
 }
 #else
-front_limits_t front_limits = {.restarts = true, .checks = true, .sets = true, .is_voting = true};
+front_limits_t front_limits = {.can_restart = true,
+                               .checks_arguments = true,
+                               .can_set_algorithm = true,
+                               .compares_ranks = true};
 const char *front_reason(void) { return trv_last_error(); }
 #endif
 
@@ -44,7 +47,7 @@ void front_begin(int *argc, char ***argv)
     int provided;
     setenv("MPIR_CVAR_REDUCE_DEVICE_COLLECTIVE", "0", 1); /* MPICH 4.0 crashes in a Reduce in place of some KiB */
     MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
-    front_limits.threads = provided == MPI_THREAD_MULTIPLE;
+    front_limits.has_threads = provided == MPI_THREAD_MULTIPLE;
 }
 
 void front_end(void) { MPI_Finalize(); }
@@ -70,6 +73,13 @@ front_comm_t *front_split(front_comm_t *comm, int color, int key)
     MPI_Comm made;
     MPI_Comm_split(comm->comm, color < 0 ? MPI_UNDEFINED : color, key, &made);
     return made == MPI_COMM_NULL ? NULL : comm_wrap(made);
+}
+
+front_comm_t *front_duplicate(front_comm_t *comm)
+{
+    MPI_Comm made;
+    MPI_Comm_dup(comm->comm, &made);
+    return comm_wrap(made);
 }
 
 void front_free(front_comm_t *comm)
@@ -122,10 +132,25 @@ void front_receive(front_comm_t *comm, int peer)
      : call->form == NONBLOCKING ? CALL(I##name)(__VA_ARGS__, task->comm, &task->request)                              \
                                  : CALL(Name##_init)(__VA_ARGS__, task->comm, MPI_INFO_NULL, &task->request))
 
+static MPI_Datatype type_of(trv_type_t type)
+{
+    switch (type) {
+    case TRV_INT8: return MPI_INT8_T;
+    case TRV_INT16: return MPI_INT16_T;
+    case TRV_INT32: return MPI_INT32_T;
+    case TRV_INT64: return MPI_INT64_T;
+    case TRV_UINT8: return MPI_UINT8_T;
+    case TRV_UINT16: return MPI_UINT16_T;
+    case TRV_UINT32: return MPI_UINT32_T;
+    case TRV_UINT64: return MPI_UINT64_T;
+    default: return MPI_DOUBLE;
+    }
+}
+
 static int task_post(front_task_t *task)
 {
     const call_t *call = &task->call;
-    const MPI_Datatype type = call->type == TRV_INT64 ? MPI_INT64_T : MPI_DOUBLE;
+    const MPI_Datatype type = type_of(call->type);
     const MPI_Op op = call->op == TRV_SUM ? MPI_SUM : call->op == TRV_MAX ? MPI_MAX : MPI_BXOR;
     const bool in_place = call->send == call->receive && call->send;
     const void *send = in_place ? MPI_IN_PLACE : call->send;
@@ -143,8 +168,9 @@ static int task_post(front_task_t *task)
     case TRV_SCATTER:
         return POST(Scatter, scatter, call->send, count, type, in_place && rank == root ? MPI_IN_PLACE : receive, count,
                     type, root);
-    default: return POST(Alltoall, alltoall, send, count, type, receive, count, type);
+    case TRV_ALLTOALL: return POST(Alltoall, alltoall, send, count, type, receive, count, type);
     }
+    abort();
 }
 
 int front_create(front_task_t **task, front_comm_t *comm, const call_t *call)

@@ -8,7 +8,11 @@
 
 #include <trivance/net.h>
 
-front_limits_t front_limits = {.restarts = true, .checks = true, .sets = true, .is_voting = true, .threads = true};
+front_limits_t front_limits = {.can_restart = true,
+                               .checks_arguments = true,
+                               .can_set_algorithm = true,
+                               .compares_ranks = true,
+                               .has_threads = true};
 
 struct front_comm {
     trv_net_comm_t *comm;
@@ -67,6 +71,8 @@ front_comm_t *front_split(front_comm_t *comm, int color, int key)
     return made ? comm_wrap(made) : NULL;
 }
 
+front_comm_t *front_duplicate(front_comm_t *comm) { return front_split(comm, 0, front_rank(comm)); }
+
 void front_free(front_comm_t *comm)
 {
     if (comm)
@@ -117,8 +123,9 @@ static int task_post(front_task_t *task)
     case TRV_REDUCE: return POST(reduce, send, receive, count, call->type, call->op, call->root);
     case TRV_GATHER: return POST(gather, send, receive, count, call->type, call->root);
     case TRV_SCATTER: return POST(scatter, send, receive, count, call->type, call->root);
-    default: return POST(alltoall, send, receive, count, call->type);
+    case TRV_ALLTOALL: return POST(alltoall, send, receive, count, call->type);
     }
+    abort();
 }
 
 int front_create(front_task_t **task, front_comm_t *comm, const call_t *call)

@@ -12,6 +12,8 @@ void work_expect(bool condition, const char *text, const char *file, int line);
 
 enum { COLLECTIVES = TRV_ALLTOALL + 1 };
 
+static inline bool is_rooted(trv_collective_t c) { return c >= TRV_BROADCAST && c <= TRV_GATHER; }
+
 typedef struct work {
     front_comm_t *comm;
     front_task_t *task;
@@ -33,6 +35,7 @@ void work_free(work_t *work);
 /* All of this, with blocking completion. */
 void work_run(front_comm_t *comm, trv_collective_t collective, form_t form, size_t count, int root, bool in_place);
 
+uint64_t work_hash(const void *data, size_t bytes);
 /* Whether all ranks pass the same bytes: by a hash. */
 bool work_same(front_comm_t *comm, const void *data, size_t bytes);
 

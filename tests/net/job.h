@@ -4,11 +4,12 @@
 #ifndef TRIVANCE_TESTS_NET_JOB_H
 #define TRIVANCE_TESTS_NET_JOB_H
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include <trivance/net.h>
+
+#include "../values.h"
 
 static int rank, ranks;
 
@@ -20,9 +21,6 @@ static int rank, ranks;
             exit(1);                                                                                                   \
         }                                                                                                              \
     } while (0)
-
-/* Element i of the contribution of rank r. Sums are exact in a float. */
-static inline int64_t value(int r, size_t i) { return (int64_t)((size_t)r * 7 + i * 3) % 101 - 20; }
 
 static inline int64_t sum(int size, size_t i, const int *member)
 {
