@@ -63,7 +63,8 @@ def tests_differ(build, guarantees, built):
 def main():
     sources, build, *built = sys.argv[1:]
     guarantees = list(read_list(pathlib.Path(__file__).with_name("list.txt")))
-    wrong = [*sentences_differ(pathlib.Path(sources) / "docs", guarantees), *tests_differ(build, guarantees, set(built))]
+    wrong = list(sentences_differ(pathlib.Path(sources) / "docs", guarantees))
+    wrong += tests_differ(build, guarantees, set(built))
     print("\n".join(wrong) or f"{len(guarantees)} guarantees, each with its sentence and its tests")
     return bool(wrong)
 
