@@ -17,7 +17,16 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
 echo "1. AllReduce on 9 MPI ranks of this machine, by fourteen algorithms on a 3x3 torus."
-quietly mpirun.openmpi -n 9 "$trivance" bench --torus 3x3 --algorithm "$algorithms" --bytes 64,4K,256K --format matrix
+quietly mpirun.openmpi -n 9 "$trivance" bench --torus 3x3 --algorithm "$algorithms" --bytes 64,4K,256K --format csv |
+    awk -F, '
+        NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+        { name = $column["chosen_for"] }
+        !(name in marks) { order[++names] = name }
+        { marks[name] = marks[name] ($column["wrong"] == 0 && $column["identical"] == "true" ? "      ✓" : "      ✗") }
+        END {
+            printf "%-18s     64 B  4 KiB 256 KiB    ✓: exact, and identical on all ranks; ✗: not\n", "algorithm"
+            for (i = 1; i <= names; i++) printf "%-18s  %s\n", order[i], marks[order[i]]
+        }'
 
 echo
 echo "2. Simulated times on a 3x3 torus, fastest first, with their ratio to the lower bound."
