@@ -331,6 +331,26 @@ static void test_check(void **state)
     trv_schedule_destroy(ring);
 }
 
+/* Schedules of one rank have no steps, but may have several blocks, and vectors of several chunks. */
+static void test_one_rank(void **state)
+{
+    (void)state;
+    const trv_elements_t largest = {.type = TRV_UINT32, .op = TRV_MAX}; /* which all algorithms compute */
+    trv_torus_t torus;
+    assert_int_equal(trv_torus_parse("1", &torus), 0);
+    for (int i = 0; i < trv_algorithms_count(); i++) {
+        trv_schedule_t *schedule;
+        if (trv_schedule_create(&schedule, &torus, trv_algorithm_name(trv_algorithm_at(i)), TRV_ALLREDUCE))
+            continue;
+        world_t world = world_make(schedule, 1 << 20, &largest, NULL);
+        world_fill(&world, false);
+        world_run(&world, false);
+        world_check(&world, false, NULL);
+        world_destroy(&world);
+        trv_schedule_destroy(schedule);
+    }
+}
+
 /* Without the check, the loopback transport detects different lengths. */
 static void test_mismatched_lengths(void **state)
 {
@@ -413,6 +433,7 @@ int main(void)
         cmocka_unit_test(test_sizes),           cmocka_unit_test(test_large),
         cmocka_unit_test(test_callback),        cmocka_unit_test(test_check),
         cmocka_unit_test(test_loopback),        cmocka_unit_test(test_mismatched_lengths),
+        cmocka_unit_test(test_one_rank),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ static size_t choose_bytes(const trv_schedule_t *schedule, size_t vector)
     const size_t chunk_max = streams * BLOCK_BYTES * blocks;
     if (blocks == 1)
         return streams * WHOLE_BYTES;
-    if (vector <= OVERLAP_BYTES || trv_schedule_collective(schedule) != TRV_ALLREDUCE)
+    if (vector <= OVERLAP_BYTES || trv_schedule_collective(schedule) != TRV_ALLREDUCE || steps == 0)
         return chunk_max;
     /* A rank sends about twice the vector in all, so that the mean message of a chunk has 2 * chunk / (streams * steps)
      * bytes. That shall be MESSAGE_BYTES times the number of streams (with more ports messages must be larger). */
