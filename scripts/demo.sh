@@ -22,10 +22,10 @@ quietly mpirun.openmpi -n 9 "$trivance" bench --torus 3x3 --algorithm "$algorith
         NR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
         { name = $column["chosen_for"] }
         !(name in marks) { order[++names] = name }
-        { marks[name] = marks[name] ($column["wrong"] == 0 && $column["identical"] == "true" ? "      ✓" : "      ✗") }
+        { marks[name] = marks[name] ($column["wrong"] == 0 && $column["identical"] == "true" ? " ✓" : " ✗") }
         END {
-            printf "%-18s     64 B  4 KiB 256 KiB    ✓: exact, and identical on all ranks; ✗: not\n", "algorithm"
-            for (i = 1; i <= names; i++) printf "%-18s  %s\n", order[i], marks[order[i]]
+            print "algorithm (64 B, 4 KiB, 256 KiB)   ✓: exact, and identical on all ranks; ✗: not"
+            for (i = 1; i <= names; i++) printf "%-18s %s%s", order[i], marks[order[i]], i % 2 ? "      " : "\n"
         }'
 
 echo
