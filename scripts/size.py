@@ -122,7 +122,7 @@ def check_budgets(root):
 def main():
     words = [word for word in sys.argv[1:] if not word.startswith("--at=") and word != "--budgets"]
     commit = next((word[5:] for word in sys.argv[1:] if word.startswith("--at=")), None)
-    if len(words) > 1 or any(word.startswith("-") for word in words):
+    if len(words) > 1 or any(word.startswith("-") for word in words) or (commit and "--budgets" in sys.argv):
         sys.exit(__doc__)
     if "--budgets" in sys.argv:
         sys.exit(0 if check_budgets((words or ["."])[0]) else 1)
