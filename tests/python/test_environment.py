@@ -84,8 +84,9 @@ def test_library_elsewhere(tmp_path):
     """A package without libraries takes them from TRIVANCE_LIBRARY."""
     place = pathlib.Path(tv.__file__).parent
     (tmp_path / "trivance").mkdir()
-    for file in [*place.glob("*.py"), place / "sweep"]:
-        (tmp_path / "trivance" / file.name).symlink_to(file.resolve())
+    for file in place.iterdir():
+        if ".so" not in file.suffixes:
+            (tmp_path / "trivance" / file.name).symlink_to(file.resolve())
     script = [sys.executable, "-c", "import trivance; print(trivance.plan('9', '1M').steps > 0)"]
     for folder, expected in ((place, "True\n"), (tmp_path, "")):
         done = subprocess.run(script, capture_output=True, text=True, check=False,

@@ -57,6 +57,11 @@ def received(connection):
     return data
 
 
+def report(text):
+    """Prints a line with one call of write(), so that lines of several ranks are not joined."""
+    sys.stdout.write(f"{RANK}: {text}\n")
+
+
 def reach():
     own = interfaces()
     management = own.pop("mgmt0", None)
@@ -98,7 +103,7 @@ def reach():
             expect(time.monotonic() - start < 5, f"{address}: the error was late")
     server.join(60)
     expect(not server.is_alive(), "a node did not connect")
-    print(f"{RANK}: {' '.join(sorted(own))}{' mgmt0' if management else ''}")
+    report(f"{' '.join(sorted(own))}{' mgmt0' if management else ''}")
 
 
 def stream(seconds):
@@ -120,7 +125,7 @@ def stream(seconds):
     expect(got, "the stream does not end")
     numbers = [int.from_bytes(got[0][i:i + 4], "big") for i in range(0, len(got[0]), 4)]
     expect(numbers and numbers == list(range(len(numbers))), "numbers are missing")
-    print(f"{RANK}: complete")
+    report("complete")
 
 
 if sys.argv[1] == "reach":
