@@ -19,6 +19,7 @@
 
 #include "algorithms/algorithm.h"
 #include "planner/ranking.h"
+#include "planner/timing.h"
 #include "exhaustive.h"
 
 #define COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
@@ -325,6 +326,38 @@ static void test_never_slower_than_listed(void **unused)
     }
 }
 
+/* No schedule is faster than the bound that one rank's messages give. */
+static void test_bounds_of_one_rank(void **unused)
+{
+    (void)unused;
+    uint64_t state = 29;
+    int bounded = 0;
+    for (int drawn = 0; drawn < (exhaustive() ? 60 : 8); drawn++) {
+        drawn_t d;
+        draw_network(&state, &d);
+        d.collective = (trv_collective_t)draw(&state, TRV_ALLTOALL + 1);
+        d.options.alpha_ns = draw(&state, 3) ? 1500 : 0;
+        d.options.link_latency_ns = draw(&state, 3) ? 100 : 5000;
+        for (int i = 0; i < trv_algorithms_count(); i++) {
+            const char *name = trv_algorithm_name(trv_algorithm_at(i));
+            const int rank = (int)draw(&state, (unsigned)d.network.torus.ranks);
+            trv_timing_traffic_t traffic = {0};
+            trv_schedule_t *schedule;
+            if (trv_schedule_create_on(&schedule, &d.network, name, d.collective, 0))
+                continue;
+            assert_int_equal(trv_timing_add_traffic(schedule, rank, &d.options, d.bytes, &traffic), TRV_OK);
+            trv_schedule_destroy(schedule);
+            const double time_ns = time_of(&d.network, &d.options, name, d.collective, d.bytes);
+            const double bound_ns = trv_timing_bound_ns(&d.options, &traffic);
+            if (bound_ns > time_ns * (1 + 1e-9))
+                fail_msg("%s, %llu bytes: %.3f ns, the bound of rank %d is %.3f", name, (unsigned long long)d.bytes,
+                         time_ns, rank, bound_ns);
+            bounded += bound_ns > time_ns / 2;
+        }
+    }
+    assert_true(bounded > 20);
+}
+
 /* Networks on which one simulation would take minutes are rejected at once. */
 static void test_too_large_networks(void **state)
 {
@@ -492,6 +525,7 @@ int main(void)
         cmocka_unit_test(test_impossible_networks),
         cmocka_unit_test(test_too_large_networks),
         cmocka_unit_test(test_never_slower_than_listed),
+        cmocka_unit_test(test_bounds_of_one_rank),
         cmocka_unit_test(test_avoids_unsimulable_links),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,9 @@ void trv_candidates_clear(trv_candidates_t *list)
 
 static int find_properties(const trv_candidates_t *list, trv_candidate_t *candidate, const trv_schedule_t *schedule)
 {
-    const int multi_hop = list->network.no_forwarding ? trv_schedule_is_multi_hop(schedule) : 0;
+    /* The list has no models of schedules with messages over several links. */
+    const bool unknown = list->network.no_forwarding && candidate->model.steps == 0;
+    const int multi_hop = unknown ? trv_schedule_is_multi_hop(schedule) : 0;
     if (multi_hop < 0)
         return multi_hop;
     trv_properties_t *properties = &candidate->properties;

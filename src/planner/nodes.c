@@ -117,7 +117,7 @@ static int sample_middle(const trv_node_search_t *search, const trv_schedule_t *
     trv_timing_traffic_t traffic = {0};
     int rc = trv_timing_add_traffic(embedded, search->node[search->nodes / 2], network, search->vector_bytes, &traffic);
     *work = traffic_work(&traffic, search->nodes) + steps * trv_schedule_streams(embedded) * idle_work(search);
-    *bound_ns = fmax(traffic.steps * network->alpha_ns, 8e9 * traffic.port_bytes / network->bandwidth_bps);
+    *bound_ns = trv_timing_bound_ns(network, &traffic);
     return rc;
 }
 

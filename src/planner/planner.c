@@ -28,6 +28,7 @@
 #include "planner/constraints.h"
 #include "planner/nonuniform.h"
 #include "planner/ranking.h"
+#include "planner/sample.h"
 #include "planner/timing.h"
 #include "planner/trees.h"
 #include "schedule/collective.h"
@@ -459,6 +460,12 @@ static int time_named(trv_planner_t *planner, uint64_t vector_bytes, const char 
     if (!rc && !allowed)
         rc = trv_constraints_fail(&planner->constraints, &planner->list, *candidate, vector_bytes, true);
     planner->progress = trv_span(all, 0, planner->dateline ? 0.1 : 1);
+    if (!rc && !(*candidate)->simulator && isfinite(cutoff_ns)) { /* reading some ranks may suffice */
+        trv_sample_t sample;
+        rc = trv_sample_schedule(planner, algorithm, vector_bytes, &sample);
+        if (!rc && sample.bound_ns > cutoff_ns)
+            return TRV_OK;
+    }
     if (!rc)
         rc = trv_planner_find_time(planner, *candidate, vector_bytes, cutoff_ns, entry);
     if (!rc && confirmed && !planner->dateline)

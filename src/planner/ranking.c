@@ -181,14 +181,13 @@ static int count_to_confirm(const trv_ranking_t *ranking)
     return count;
 }
 
-/* The memory of a simulator; 0 if there is none, or if it belongs to a schedule of the caller. */
-static double memory_of(const trv_candidate_t *candidate)
+double trv_candidate_memory(const trv_candidate_t *candidate)
 {
     const trv_simulator_t *s = candidate->own ? NULL : candidate->simulator;
     return s ? (double)s->fold.ranks * s->streams * s->steps + (double)s->sends : 0;
 }
 
-static void drop(trv_candidate_t *candidate)
+void trv_candidate_drop(trv_candidate_t *candidate)
 {
     trv_simulator_destroy(candidate->simulator);
     candidate->simulator = NULL;
@@ -202,15 +201,15 @@ void trv_ranking_drop_large(const trv_ranking_t *ranking, int examined)
     double kept = 0;
     for (int i = 0; i < ranking->timed; i++) {
         const trv_entry_t *entry = &ranking->best[i];
-        const double memory = memory_of(&candidate[entry->candidate]);
+        const double memory = trv_candidate_memory(&candidate[entry->candidate]);
         const bool keep = i == 0 || (i < confirmed && !entry->exact && kept + memory <= KEPT_FOR_EXACT);
         kept += keep ? memory : 0;
         is_kept = is_kept || (keep && entry->candidate == examined);
         if (!keep && memory > KEPT_MAX)
-            drop(&candidate[entry->candidate]);
+            trv_candidate_drop(&candidate[entry->candidate]);
     }
-    if (!is_kept && memory_of(&candidate[examined]) > KEPT_MAX)
-        drop(&candidate[examined]);
+    if (!is_kept && trv_candidate_memory(&candidate[examined]) > KEPT_MAX)
+        trv_candidate_drop(&candidate[examined]);
 }
 
 int trv_ranking_examine(trv_ranking_t *ranking, trv_entry_t *entry, double cutoff_ns)

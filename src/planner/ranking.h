@@ -100,6 +100,10 @@ double trv_ranking_cutoff_ns(const trv_ranking_t *ranking);
 /* Inserts an entry that has a time into `best`. */
 void trv_ranking_insert(trv_ranking_t *ranking, const trv_entry_t *entry);
 
+/* Stages and sends of a simulator; 0 if there is none, or if it belongs to a schedule of the caller. */
+double trv_candidate_memory(const trv_candidate_t *candidate);
+void trv_candidate_drop(trv_candidate_t *candidate);
+
 /* Destroys large simulators, that of the candidate that was examined last included, unless they will be needed again:
  * for the best entry, or to time an entry with exact packets. Those of the caller's schedules stay. */
 void trv_ranking_drop_large(const trv_ranking_t *ranking, int examined);

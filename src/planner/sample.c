@@ -56,7 +56,6 @@ static void fill_sample(const trv_planner_t *planner, const char *name, uint64_t
 {
     const trv_simulate_options_t *network = &planner->network;
     const trv_torus_t *torus = &planner->list.network.torus;
-    const double start_ns = traffic->steps * network->alpha_ns, byte_ns = 8e9 / network->bandwidth_bps;
     double classes = 1;
     for (int d = 0; d < torus->dims; d++)
         classes *= trv_schedule_period(schedule, d);
@@ -67,8 +66,7 @@ static void fill_sample(const trv_planner_t *planner, const char *name, uint64_t
     sample->messages = classes * traffic->messages / SAMPLED;
     sample->reading = MESSAGE_WORK * sample->messages;
     sample->simulating = sample->hops + MESSAGE_WORK * ranks * traffic->messages / SAMPLED;
-    /* When the head of the last packet has arrived, the packet may still occupy its first link: it is not counted. */
-    sample->bound_ns = fmax(start_ns, byte_ns * (traffic->port_bytes - network->packet_bytes));
+    sample->bound_ns = trv_timing_bound_ns(network, traffic);
     sample->per_port = trv_messages_per_port(torus, traffic->simultaneous);
     const trv_model_t likely = likely_model(schedule, traffic->step, vector_bytes);
     sample->likely_ns = trv_planner_estimate(planner, &likely, vector_bytes);

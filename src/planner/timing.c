@@ -66,6 +66,35 @@ static void add_to_step(trv_timing_step_t *step, const trv_route_t *route, doubl
     step->hops_max = hops > step->hops_max ? hops : step->hops_max;
 }
 
+/* The time of an empty message, from the end of its start-up. */
+static double empty_ns(const trv_simulate_options_t *network, int hops)
+{
+    const double router_ns = network->router_in_ns + network->router_out_ns; /* a path of h hops passes h + 1 routers */
+    return 2 * network->host_latency_ns + router_ns + hops * (network->link_latency_ns + router_ns);
+}
+
+/* Follows the steps on which the last step of a rank depends, each on the previous one with messages, of the sender of
+ * a message if the rank receives any. Returns the time of their start-ups and hops. */
+static int find_latency(const trv_schedule_t *schedule, int rank, int stream, const trv_simulate_options_t *network,
+                        trv_step_t *step, double *latency_ns)
+{
+    *latency_ns = 0;
+    for (int k = trv_schedule_steps(schedule) - 1; k >= 0; k--) {
+        int rc = trv_schedule_step(schedule, rank, stream, k, step);
+        if (rc)
+            return rc;
+        *latency_ns += step->sends + step->receives > 0 ? network->alpha_ns : 0;
+        if (step->receives == 0)
+            continue;
+        trv_route_t route;
+        trv_route_begin(&route, trv_schedule_torus(schedule), step->receive->peer, rank, step->receive->port,
+                        trv_schedule_mirrored(schedule, stream));
+        *latency_ns += empty_ns(network, trv_route_length(&route));
+        rank = step->receive->peer;
+    }
+    return TRV_OK;
+}
+
 int trv_timing_add_traffic(const trv_schedule_t *schedule, int rank, const trv_simulate_options_t *network,
                            uint64_t vector_bytes, trv_timing_traffic_t *traffic)
 {
@@ -73,10 +102,9 @@ int trv_timing_add_traffic(const trv_schedule_t *schedule, int rank, const trv_s
     trv_step_t step = TRV_STEP_INIT;
     int rc = TRV_OK;
     for (int stream = 0; stream < trv_schedule_streams(schedule) && !rc; stream++) {
-        int steps = 0;
+        double latency_ns;
         for (int k = 0; k < trv_schedule_steps(schedule) && !rc; k++) {
             rc = trv_schedule_step(schedule, rank, stream, k, &step);
-            steps += !rc && step.sends + step.receives > 0;
             const int simultaneous = step.sends > step.receives ? step.sends : step.receives;
             if (!rc && simultaneous > traffic->simultaneous)
                 traffic->simultaneous = simultaneous;
@@ -95,10 +123,18 @@ int trv_timing_add_traffic(const trv_schedule_t *schedule, int rank, const trv_s
                 traffic->messages++;
             }
         }
-        traffic->steps = fmax(traffic->steps, steps);
+        rc = rc ? rc : find_latency(schedule, rank, stream, network, &step, &latency_ns);
+        traffic->latency_ns = rc ? 0 : fmax(traffic->latency_ns, latency_ns);
     }
     trv_step_clear(&step);
     return rc;
+}
+
+double trv_timing_bound_ns(const trv_simulate_options_t *network, const trv_timing_traffic_t *traffic)
+{
+    /* When the head of the last packet has arrived, the packet may still occupy its first link: it is not counted. */
+    const double bytes = traffic->port_bytes - network->packet_bytes;
+    return fmax(traffic->latency_ns, 8e9 / network->bandwidth_bps * bytes);
 }
 
 int trv_timing_find(const trv_schedule_t *schedule, const trv_simulate_options_t *network, uint64_t vector_bytes,

@@ -29,17 +29,20 @@ typedef struct trv_timing_step {
 } trv_timing_step_t;
 
 /* The messages of ranks: their number, the links that they and their packets pass, the bytes of the busiest port of one
- * rank, the maximum number of steps of a stream in which one rank sends or receives, and the maximum number of messages
- * that one rank sends or receives in a step of a stream. The messages of some ranks give an estimate of the work of a
+ * rank, the start-ups and hops of steps that follow one another, and the maximum number of messages that one rank sends
+ * or receives in a step of a stream. The messages of some ranks give an estimate of the work of a
  * simulation. */
 typedef struct trv_timing_traffic {
-    double messages, message_hops, packet_hops, port_bytes, steps;
+    double messages, message_hops, packet_hops, port_bytes, latency_ns;
     int simultaneous;
     trv_timing_step_t *step; /* or NULL */
 } trv_timing_traffic_t;
 /* Adds the messages of one rank. */
 int trv_timing_add_traffic(const trv_schedule_t *schedule, int rank, const trv_simulate_options_t *network,
                            uint64_t vector_bytes, trv_timing_traffic_t *traffic);
+
+/* A lower bound on the time of a schedule, from the messages of some of its ranks. */
+double trv_timing_bound_ns(const trv_simulate_options_t *network, const trv_timing_traffic_t *traffic);
 
 /* The time of any schedule; for the schedule of a choice it equals trv_planner_choice_t.time_ns. Calls
  * network->progress. */

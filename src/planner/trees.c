@@ -26,6 +26,7 @@
 #define NEAR_FACTOR   1.6
 #define MODEL_SLACK   0.7 /* lower bound on the time of a candidate, as a fraction of its model's estimate */
 #define IDLE_STEP     0.2 /* work of reading a step of one rank without messages, relative to a message */
+#define KEPT_MAX      3e6 /* stages and sends of the simulators that are kept for other sizes or networks */
 #define FEW_MESSAGES  5e4 /* algorithms of the table with fewer messages are simulated first */
 
 static bool has_parts(const trv_planner_t *planner)
@@ -75,24 +76,26 @@ static bool is_timed(const trv_ranking_t *ranking, int candidate)
     return false;
 }
 
-/* Estimates the messages of a schedule by those of the root and of two other ranks. Of a schedule with many more steps
- * than messages the steps count: reading them takes longer. */
-static int count_messages(const trv_ranking_t *ranking, const char *name, double *messages)
+/* From the messages of the root and of two other ranks: estimates the messages of a schedule, and finds a lower bound
+ * on its time. Of a schedule with many more steps than messages the steps count: reading them takes longer. */
+static int count_messages(const trv_ranking_t *ranking, const char *name, double *messages, double *bound_ns)
 {
     const trv_candidates_t *list = &ranking->planner->list;
+    const trv_simulate_options_t *network = &ranking->planner->network;
     const int ranks = list->network.torus.ranks;
     trv_timing_traffic_t root = {0}, others = {0};
     trv_schedule_t *schedule;
     int rc = trv_schedule_create_on(&schedule, &list->network, name, list->collective, list->root);
     if (rc)
         return rc;
-    rc = trv_timing_add_traffic(schedule, list->root, &ranking->planner->network, ranking->vector_bytes, &root);
+    rc = trv_timing_add_traffic(schedule, list->root, network, ranking->vector_bytes, &root);
     for (int i = 1; i <= 2 && !rc; i++)
-        rc = trv_timing_add_traffic(schedule, (list->root + i * ranks / 3) % ranks, &ranking->planner->network,
-                                    ranking->vector_bytes, &others);
+        rc = trv_timing_add_traffic(schedule, (list->root + i * ranks / 3) % ranks, network, ranking->vector_bytes,
+                                    &others);
     const double steps = (double)trv_schedule_streams(schedule) * trv_schedule_steps(schedule);
     trv_schedule_destroy(schedule);
     *messages = fmax(root.messages + ranks * others.messages / 2, IDLE_STEP * ranks * steps);
+    *bound_ns = fmax(trv_timing_bound_ns(network, &root), trv_timing_bound_ns(network, &others));
     return rc;
 }
 
@@ -109,14 +112,19 @@ static int examine(trv_ranking_t *ranking, int candidate, double messages, doubl
 {
     trv_planner_t *planner = ranking->planner;
     trv_entry_t entry = {.candidate = candidate};
+    double bound_ns = 0;
     bool allowed;
     if (is_timed(ranking, candidate))
         return 0;
     int rc = trv_candidate_properties(&planner->list, &planner->list.candidate[candidate]);
     if (!rc && messages <= 0)
-        rc = count_messages(ranking, planner->list.candidate[candidate].name, &messages);
+        rc = count_messages(ranking, planner->list.candidate[candidate].name, &messages, &bound_ns);
     if (rc)
         return rc == TRV_ERR_UNSUPPORTED ? 0 : rc;
+    if (bound_ns > trv_ranking_cutoff_ns(ranking)) { /* nothing of it needs to be counted */
+        ranking->allowed++;
+        return 0;
+    }
     if (planner->list.network.slow_links == 0) /* then the ranks that are equal by symmetry are simulated as one */
         messages *= (double)planner->list.candidate[candidate].properties.distinct_ranks /
                     planner->list.network.torus.ranks;
@@ -237,14 +245,21 @@ static int examine_modelled(trv_ranking_t *ranking, int listed)
 
 /* ---- The ranking ------------------------------------------------------------------------------------------------- */
 
-/* Candidates that depend on the size of the vector keep no simulator, which may be large. */
+/* Whether the candidate depends on the size of the vector; a planner has more of these the more sizes it is asked. */
+static bool depends_on_size(const trv_candidate_t *candidate)
+{
+    return candidate->by_name || candidate->model.steps > 0;
+}
+
+/* Drops the simulators of such candidates if they take too much memory together. */
 static void drop_simulators(trv_candidates_t *list)
 {
+    double kept = 0;
     for (int i = 0; i < list->count; i++)
-        if (!list->candidate[i].own && (list->candidate[i].by_name || list->candidate[i].model.steps > 0)) {
-            trv_simulator_destroy(list->candidate[i].simulator);
-            list->candidate[i].simulator = NULL;
-        }
+        kept += depends_on_size(&list->candidate[i]) ? trv_candidate_memory(&list->candidate[i]) : 0;
+    for (int i = 0; i < list->count && kept > KEPT_MAX; i++)
+        if (depends_on_size(&list->candidate[i]) && trv_candidate_memory(&list->candidate[i]) > 0)
+            trv_candidate_drop(&list->candidate[i]);
 }
 
 /* Examines the algorithms of the table that have at most this number of messages. */

@@ -8,6 +8,8 @@
 #include "torus/torus.h"
 #include "base/ascending.h"
 
+#define MAPPED_MAX 32768 /* units of a space whose bit map is used to sort */
+
 static int halves_count(int mask) { return (mask & 1) + (mask >> 1 & 1); }
 
 int64_t trv_blocks_count(const trv_blocks_t *blocks)
@@ -126,6 +128,24 @@ static int64_t product_list(const trv_blocks_t *blocks, const trv_product_t *pro
     }
 }
 
+/* Sorts units, of which no two are equal. Those of most spaces are marked in a bit map, which is faster. */
+static void sort_units(const trv_blocks_t *blocks, int64_t *unit, int64_t count)
+{
+    uint64_t marked[MAPPED_MAX / 64];
+    const int64_t units = (int64_t)blocks->space->ranks * blocks->halves, words = (units + 63) / 64;
+    int64_t sorted = 0;
+    if (units > MAPPED_MAX || words > count) {
+        qsort(unit, (size_t)count, sizeof *unit, trv_compare_int64);
+        return;
+    }
+    memset(marked, 0, (size_t)words * sizeof *marked);
+    for (int64_t i = 0; i < count; i++)
+        marked[unit[i] / 64] |= UINT64_C(1) << unit[i] % 64;
+    for (int64_t w = 0; w < words; w++)
+        for (uint64_t left = marked[w]; left; left &= left - 1)
+            unit[sorted++] = 64 * w + __builtin_ctzll(left);
+}
+
 void trv_blocks_list(const trv_blocks_t *blocks, int64_t *unit)
 {
     trv_moves_t moves;
@@ -138,7 +158,7 @@ void trv_blocks_list(const trv_blocks_t *blocks, int64_t *unit)
             written += product_list(blocks, product, moves.by, unit + written);
     }
     if (!ascending)
-        qsort(unit, (size_t)written, sizeof *unit, trv_compare_int64);
+        sort_units(blocks, unit, written);
 }
 
 void trv_blocks_whole(const trv_torus_t *space, int halves, trv_blocks_t *blocks)

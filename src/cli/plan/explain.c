@@ -27,7 +27,9 @@
 
 #define RANKED_MAX      (8 * CLI_EXPLAINED_PLANS) /* maximum number of plans that are timed to find these */
 #define ALIKE_MAX       3                         /* maximum number of these of one algorithm */
-#define EXPENSIVE_RANKS 16                        /* with more ranks without symmetry, simulations are expensive … */
+#define EXPENSIVE_RANKS 16                        /* with more ranks without symmetry, simulations are expensive, … */
+#define TREE_RANKS      256                       /* of trees with more ranks, … */
+#define TREE_BYTES      (1 << 30)                 /* … or vectors that have more bytes together … */
 #define SLOWDOWN_MAX    2 /* … and algorithms slower than the plan by more than this factor are left out */
 #define ROWS_MAX        (CLI_EXPLAINED_MAX - CLI_ALSO_MAX)
 
@@ -58,11 +60,14 @@ static bool row_exists(const cli_explanation_t *analysis, const trv_planner_choi
 }
 
 /* Whether simulations are expensive: without symmetry every plan is simulated rank by rank, and hundreds of plans take
- * too long on large networks. */
+ * too long on large networks. Trees have no symmetry. */
 static bool is_expensive(const cli_explanation_t *analysis)
 {
-    const trv_torus_t *torus = &analysis->query->torus;
-    return torus->ranks > EXPENSIVE_RANKS && trv_timing_is_nonuniform(torus, &analysis->query->network.options);
+    const cli_plan_query_t *query = analysis->query;
+    const double ranks = query->torus.ranks;
+    if (trv_collective_has_root(query->collective) && (ranks > TREE_RANKS || ranks * (double)query->bytes > TREE_BYTES))
+        return true;
+    return ranks > EXPENSIVE_RANKS && trv_timing_is_nonuniform(&query->torus, &query->network.options);
 }
 
 static bool has_alike_max(const cli_explanation_t *analysis, const char *name)
@@ -261,7 +266,7 @@ static int print_text(const cli_explanation_t *analysis, FILE *out)
                                           {NULL, "slower", true, 0}, {0}};
     const trv_planner_choice_t *best = &analysis->row[0].choice;
     const trv_time_unit_t *unit = trv_time_unit(best->time_ns);
-    char text[TRV_TIME_TEXT_MAX];
+    char text[TRV_TIME_TEXT_MAX], bytes[TRV_BYTES_TEXT_MAX];
     char name[CLI_MARKED_MAX];
     cli_excess_t excess = analysis->excess;
     bool approximate = false;
@@ -295,8 +300,8 @@ static int print_text(const cli_explanation_t *analysis, FILE *out)
     if (!is_expensive(analysis))
         print_never_winning(analysis, out);
     if (analysis->rows > 1 && is_expensive(analysis))
-        fprintf(out, "not tried: other networks, because planning for %d ranks without symmetry takes long\n",
-                analysis->query->torus.ranks);
+        fprintf(out, "not tried: other networks, because planning %s for %d ranks without symmetry takes long\n",
+                trv_format_bytes(analysis->query->bytes, bytes), analysis->query->torus.ranks);
     else if (analysis->rows > 1)
         trv_fprintf(out,
                     "tried: alpha, bandwidth and link latency, one at a time, at %d values from 1/%g to %g times the "

@@ -5,9 +5,11 @@
  * is not the sum of parts that are proportional to the parameters, because streams overlap; extrapolating the parts is
  * wrong far from the given network.)
  *
- * Where ranks differ, a plan takes tens of simulations. There the rows and all plans found so far, the rivals, are
- * timed first. Only if a row other than the first is the fastest of them, the planner is asked, and only for choices
- * that are as fast; otherwise no row is selected, whatever the planner would select.
+ * Where ranks differ, as those of a tree do, a plan takes tens of simulations. There the rows and all plans found so
+ * far, the rivals, are timed first, but for rows that are far too slow according to their parts. Only if a row other
+ * than the first is the fastest of them, the planner is asked, and only for choices that are as fast: where this row
+ * becomes the fastest, at the last value, and for the result of the bisection. Otherwise no row is selected, whatever
+ * the planner would select.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +20,8 @@
 #include "planner/ranking.h"
 #include "planner/timing.h"
 
-#define RIVALS_MAX 64
+#define RIVALS_MAX  64
+#define PARTS_SLACK 0.5 /* of the time that the parts of a row's time give, to be far too slow */
 
 typedef char name_t[TRV_ALGORITHM_NAME_MAX];
 
@@ -81,13 +84,36 @@ static bool is_other_row(const cli_explanation_t *analysis, const char *name)
     return false;
 }
 
+/* The time of a row if the parameter has that value, extrapolated from its parts: no part becomes longer. */
+static double extrapolate(const cli_explanation_t *analysis, const cli_explained_t *row, int parameter, double value)
+{
+    const double given = cli_explained_value(analysis, parameter);
+    const double left = parameter == CLI_BANDWIDTH ? given / value : value / given; /* of the part */
+    const double part_ns = parameter == CLI_ALPHA       ? row->choice.alpha_ns
+                           : parameter == CLI_BANDWIDTH ? row->choice.transmission_ns
+                                                        : row->choice.hops_ns;
+    return row->choice.time_ns - fmax(0, 1 - left) * part_ns;
+}
+
+/* Whether the rival is a row that is far slower than `best_ns` if the parameter has that value. */
+static bool is_far_slower(const cli_explanation_t *analysis, const char *rival, int parameter, double value,
+                          double best_ns)
+{
+    for (int i = 0; i < analysis->rows; i++)
+        if (strcmp(analysis->row[i].choice.algorithm, rival) == 0)
+            return PARTS_SLACK * extrapolate(analysis, &analysis->row[i], parameter, value) > best_ns;
+    return false;
+}
+
 /* Finds the fastest rival; *row_wins: a row other than the first is as fast as it. */
-static int find_fastest(search_t *search, name_t fastest, double *best_ns, bool *row_wins)
+static int find_fastest(search_t *search, int parameter, double value, name_t fastest, double *best_ns, bool *row_wins)
 {
     cli_explanation_t *analysis = search->analysis;
     *best_ns = INFINITY;
     for (int i = 0; i < search->rivals; i++) {
         double time_ns;
+        if (is_far_slower(analysis, search->rival[i], parameter, value, *best_ns))
+            continue;
         int rc = trv_planner_named_ns(analysis->planner, analysis->query->bytes, search->rival[i], *best_ns, &time_ns);
         if (rc && rc != TRV_ERR_UNSUPPORTED)
             return rc;
@@ -103,8 +129,9 @@ static int find_fastest(search_t *search, name_t fastest, double *best_ns, bool 
 }
 
 /* Finds the plan if the parameter has that value; its name is "" if the simulator rejects the value. If it is none of
- * the rows, it may be the name of any rival. */
-static int choose_at(search_t *search, int parameter, double value, name_t chosen)
+ * the rows, it may be the name of any rival. `expected`, or NULL: if this is the fastest rival, the planner is not
+ * asked. */
+static int choose_at(search_t *search, int parameter, double value, const char *expected, name_t chosen)
 {
     cli_explanation_t *analysis = search->analysis;
     trv_span_t span = analysis->span;
@@ -116,8 +143,8 @@ static int choose_at(search_t *search, int parameter, double value, name_t chose
     chosen[0] = '\0';
     int rc = trv_planner_set_network(analysis->planner, &network);
     if (!rc && search->screened)
-        rc = find_fastest(search, chosen, &cutoff_ns, &row_wins);
-    if (!rc && row_wins) {
+        rc = find_fastest(search, parameter, value, chosen, &cutoff_ns, &row_wins);
+    if (!rc && row_wins && !(expected && strcmp(chosen, expected) == 0)) {
         int found = trv_planner_rank_within(analysis->planner, analysis->query->bytes, 1, cutoff_ns, &choice);
         rc = found < 0 ? found : TRV_OK;
         if (found > 0)
@@ -153,12 +180,13 @@ static int try_values(search_t *search, int parameter, int sign)
 {
     cli_explanation_t *analysis = search->analysis;
     const trv_span_t all = analysis->span;
+    name_t nearer = "", chosen;
     int rc = TRV_OK;
     for (int step = 1; step <= CLI_VALUES && !rc; step++) {
         const double value = value_at(analysis, parameter, sign * step);
-        name_t chosen;
         analysis->span = trv_span(all, (step - 1.0) / CLI_VALUES, 1.0 / CLI_VALUES);
-        rc = choose_at(search, parameter, value, chosen);
+        rc = choose_at(search, parameter, value, step < CLI_VALUES ? nearer : NULL, chosen);
+        memcpy(nearer, chosen, sizeof nearer);
         for (int i = 1; i < analysis->rows && !rc; i++)
             row_record_win(&analysis->row[i], parameter, sign, step, value,
                            strcmp(chosen, analysis->row[i].choice.algorithm) == 0);
@@ -172,16 +200,22 @@ static int refine_value(search_t *search, cli_explained_t *row, int parameter)
     const int offset = row->win[parameter].offset;
     double without = value_at(search->analysis, parameter, offset > 0 ? offset - 1 : offset + 1);
     double *with = &row->win[parameter].value;
+    const double unrefined = *with;
+    const char *name = row->choice.algorithm;
+    name_t chosen;
     for (;;) {
         const double middle = round_to_digits(sqrt(*with * without));
-        name_t chosen;
         if (middle <= fmin(*with, without) || middle >= fmax(*with, without))
-            return TRV_OK;
-        int rc = choose_at(search, parameter, middle, chosen);
+            break;
+        int rc = choose_at(search, parameter, middle, name, chosen);
         if (rc)
             return rc;
-        *(strcmp(chosen, row->choice.algorithm) == 0 ? with : &without) = middle;
+        *(strcmp(chosen, name) == 0 ? with : &without) = middle;
     }
+    int rc = search->screened ? choose_at(search, parameter, *with, NULL, chosen) : TRV_OK;
+    if (!rc && search->screened && strcmp(chosen, name) != 0)
+        *with = unrefined;
+    return rc;
 }
 
 static int find_wins(search_t *search)
@@ -210,7 +244,8 @@ int cli_explain_other_networks(cli_explanation_t *analysis)
     if (!search)
         return trv_fail_memory();
     search->analysis = analysis;
-    search->screened = trv_timing_is_nonuniform(&analysis->query->torus, &analysis->query->network.options);
+    search->screened = trv_collective_has_root(analysis->query->collective) ||
+                       trv_timing_is_nonuniform(&analysis->query->torus, &analysis->query->network.options);
     for (int i = analysis->rows; i-- > 0;)
         if (!analysis->row[i].excess)
             add_rival(search, analysis->row[i].choice.algorithm);
