@@ -5,11 +5,37 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
+#include "base/error.h"
 #include "schedule/per_port.h"
 #include "schedule/relay.h"
 #include "simulate/simulator.h"
+
+int trv_candidates_find(const trv_candidates_t *list, const char *name)
+{
+    for (int i = 0; i < list->count; i++)
+        if (strcmp(list->candidate[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+int trv_candidates_find_or_add(trv_candidates_t *list, const char *name)
+{
+    trv_candidate_t added = {.by_name = true};
+    const int found = trv_candidates_find(list, name);
+    if (found >= 0)
+        return found;
+    if (strlen(name) >= sizeof added.name)
+        return trv_fail(TRV_ERR_ARGUMENT, "the name of an algorithm has at most %d characters",
+                        TRV_ALGORITHM_NAME_MAX - 1);
+    strcpy(added.name, name);
+    int rc = trv_candidate_properties(list, &added);
+    if (!rc)
+        rc = trv_candidates_add(list, &added);
+    return rc ? rc : list->count - 1;
+}
 
 int trv_candidates_add(trv_candidates_t *list, const trv_candidate_t *candidate)
 {

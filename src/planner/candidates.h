@@ -39,6 +39,10 @@ typedef struct trv_candidates {
     trv_candidate_t *candidate;
 } trv_candidates_t;
 
+/* The index of the candidate with this name; -1 if there is none. */
+int trv_candidates_find(const trv_candidates_t *list, const char *name);
+/* The same, and adds the candidate if there is none. Fails if the name is not that of an algorithm for the network. */
+int trv_candidates_find_or_add(trv_candidates_t *list, const char *name);
 /* Adds a copy at the end of the list. */
 int trv_candidates_add(trv_candidates_t *list, const trv_candidate_t *candidate);
 void trv_candidates_clear(trv_candidates_t *list);

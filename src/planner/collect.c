@@ -68,14 +68,6 @@ static int add_offered(void *list, const char *name, const trv_model_t *model, b
     return trv_candidates_add(list, &candidate);
 }
 
-static bool is_listed(const trv_candidates_t *list, const char *name)
-{
-    for (int i = 0; i < list->count; i++)
-        if (strcmp(list->candidate[i].name, name) == 0)
-            return true;
-    return false;
-}
-
 /* Whether an algorithm with parameters offers candidates for the collective. */
 static bool offers(const trv_candidates_t *list, const trv_algorithm_t *algorithm)
 {
@@ -90,7 +82,7 @@ static int add_one_hop(void *context, const char *name, const trv_model_t *model
     trv_candidate_t candidate = {.always = always};
     if (model && model->steps > 0)
         candidate.model = *model;
-    if (candidate.model.hops > candidate.model.steps || is_listed(list, name))
+    if (candidate.model.hops > candidate.model.steps || trv_candidates_find(list, name) >= 0)
         return TRV_OK;
     snprintf(candidate.name, sizeof candidate.name, "%s", name);
     const int rc = candidate.model.steps > 0 ? TRV_OK : trv_candidate_properties(list, &candidate);
@@ -221,7 +213,7 @@ int trv_candidates_collect(trv_candidates_t *list, bool consistent)
         if (offers(list, trv_algorithm_at(i)) && !trv_algorithm_at(i)->any_network)
             rc = trv_algorithm_at(i)->candidates(&collector);
     for (int i = 0; i < trv_algorithms_count() && !rc; i++)
-        if (trv_algorithm_at(i)->candidates && !is_listed(list, trv_algorithm_name(trv_algorithm_at(i))))
+        if (trv_algorithm_at(i)->candidates && trv_candidates_find(list, trv_algorithm_name(trv_algorithm_at(i))) < 0)
             rc = add_single(list, trv_algorithm_at(i));
     for (int i = 0; i < trv_algorithms_count() && !rc; i++)
         rc = add_ports(list, trv_algorithm_at(i), FEW_MESSAGES_MAX);

@@ -101,21 +101,12 @@ int trv_nonuniform_create(trv_planner_t *planner, const trv_simulate_options_t *
 
 /* ---- Simulating -------------------------------------------------------------------------------------------------- */
 
-/* Finds the index of the candidate with this name, or adds it. The index is -1 if there is no such schedule on this
+/* Finds the index of the candidate with this name, or adds it. The index is negative if there is no such schedule on this
  * network. */
 static int find_candidate(trv_candidates_t *list, const char *name, int *index)
 {
-    trv_candidate_t candidate = {.by_name = true};
-    for (*index = 0; *index < list->count; ++*index)
-        if (strcmp(list->candidate[*index].name, name) == 0)
-            return TRV_OK;
-    snprintf(candidate.name, sizeof candidate.name, "%s", name);
-    int rc = trv_candidate_properties(list, &candidate);
-    if (rc) {
-        *index = -1;
-        return rc == TRV_ERR_MEMORY ? rc : TRV_OK;
-    }
-    return trv_candidates_add(list, &candidate);
+    *index = trv_candidates_find_or_add(list, name);
+    return *index == TRV_ERR_MEMORY ? *index : TRV_OK;
 }
 
 /* The part of the planner's progress that the next work of this amount represents. */

@@ -15,9 +15,8 @@
 
 static int check_name(const trv_candidates_t *list, const char *name)
 {
-    bool taken = !*name || strlen(name) >= TRV_ALGORITHM_NAME_MAX || trv_algorithm_find(name);
-    for (int i = 0; i < list->count && !taken; i++)
-        taken = strcmp(list->candidate[i].name, name) == 0;
+    const bool taken = !*name || strlen(name) >= TRV_ALGORITHM_NAME_MAX || trv_algorithm_find(name) ||
+                       trv_candidates_find(list, name) >= 0;
     return taken
                ? trv_fail(TRV_ERR_ARGUMENT,
                           "the name '%.60s' is that of another candidate, or does not have 1 to %d characters; choose "

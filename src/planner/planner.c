@@ -181,25 +181,11 @@ int trv_planner_set_network(trv_planner_t *planner, const trv_simulate_options_t
 
 /* ---- One candidate ----------------------------------------------------------------------------------------------- */
 
-/* Finds the candidate with this name, or adds it to the list with `by_name` set. */
 static int find_candidate(trv_planner_t *planner, const char *name, trv_candidate_t **candidate)
 {
-    trv_candidates_t *list = &planner->list;
-    for (int i = 0; i < list->count; i++)
-        if (strcmp(list->candidate[i].name, name) == 0) {
-            *candidate = &list->candidate[i];
-            return TRV_OK;
-        }
-    if (strlen(name) >= TRV_ALGORITHM_NAME_MAX)
-        return trv_fail(TRV_ERR_ARGUMENT, "the name of an algorithm has at most %d characters",
-                        TRV_ALGORITHM_NAME_MAX - 1);
-    trv_candidate_t added = {.by_name = true};
-    strcpy(added.name, name);
-    int rc = trv_candidate_properties(list, &added); /* fails if the name is not that of an algorithm */
-    if (!rc)
-        rc = trv_candidates_add(list, &added);
-    *candidate = &list->candidate[list->count - 1];
-    return rc;
+    const int index = trv_candidates_find_or_add(&planner->list, name);
+    *candidate = index < 0 ? NULL : &planner->list.candidate[index];
+    return index < 0 ? index : TRV_OK;
 }
 
 /* Simulates a candidate on the whole torus with two channels per link. Its simulator must exist. */
@@ -430,6 +416,7 @@ static int planner_rank(trv_planner_t *planner, uint64_t vector_bytes, int capac
                                      &choice[i]);
         trv_ranking_drop_large(&ranking, ranking.best[i].candidate);
     }
+    trv_ranking_drop_excess(&planner->list);
     free(memory);
     return rc ? rc : choices;
 }
@@ -486,7 +473,10 @@ static int time_choice(trv_planner_t *planner, uint64_t vector_bytes, const char
         *choice = (trv_planner_choice_t){.time_ns = INFINITY};
         return TRV_OK;
     }
-    return rc ? rc : trv_planner_make_choice(planner, candidate, &entry, choice);
+    if (!rc)
+        rc = trv_planner_make_choice(planner, candidate, &entry, choice);
+    trv_ranking_drop_excess(&planner->list);
+    return rc;
 }
 
 int trv_planner_time(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, trv_planner_choice_t *choice)
@@ -527,5 +517,6 @@ int trv_planner_named_ns(trv_planner_t *planner, uint64_t vector_bytes, const ch
     trv_entry_t entry;
     int rc = time_named(planner, vector_bytes, algorithm, cutoff_ns, true, &candidate, &entry);
     *time_ns = entry.time_ns;
+    trv_ranking_drop_excess(&planner->list);
     return rc;
 }

@@ -56,11 +56,8 @@ bool trv_prospect_is_costly(const trv_planner_t *planner, const trv_model_t *mod
 
 const trv_model_t *trv_prospect_model(const trv_planner_t *planner, const char *name)
 {
-    const trv_candidates_t *list = &planner->list;
-    for (int i = 0; i < list->count; i++)
-        if (list->candidate[i].model.steps > 0 && strcmp(list->candidate[i].name, name) == 0)
-            return &list->candidate[i].model;
-    return NULL;
+    const int i = trv_candidates_find(&planner->list, name);
+    return i >= 0 && planner->list.candidate[i].model.steps > 0 ? &planner->list.candidate[i].model : NULL;
 }
 
 /* The time by that model; 0 if there is none. */
@@ -172,9 +169,8 @@ static int time_on_uniform(const search_t *search, const char *name, trv_planner
     const double hops_max = uniform->hops_max, cutoff_ns = STOP_FACTOR * search->uniform_ns;
     int rc = TRV_ERR_UNSUPPORTED;
     uniform->hops_max = UNIFORM_HOPS_MAX;
-    for (int i = 0; i < uniform->list.count && rc; i++)
-        if (strcmp(uniform->list.candidate[i].name, name) == 0)
-            rc = trv_planner_time_within(uniform, search->vector_bytes, name, cutoff_ns, choice);
+    if (trv_candidates_find(&uniform->list, name) >= 0)
+        rc = trv_planner_time_within(uniform, search->vector_bytes, name, cutoff_ns, choice);
     uniform->hops_max = hops_max;
     if (rc)
         *choice = (trv_planner_choice_t){.time_ns = 0};

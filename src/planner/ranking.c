@@ -9,10 +9,11 @@
 #include "planner/timing.h"
 #include "simulate/simulator.h"
 
-/* Maximum steps of all ranks and streams, and messages, of a simulator that is kept; and of those together that are
- * kept for the confirmation. */
+/* Maximum steps of all ranks and streams, and messages, of a simulator that is kept; of those together that are kept
+ * for the confirmation; and of those together that are kept for the next call. Each takes about 50 bytes. */
 #define KEPT_MAX          5e5
 #define KEPT_FOR_EXACT    3e6
+#define KEPT_FOR_CALLS    3e6
 #define EXACT_PER_MESSAGE 4 /* packets are not enlarged below this number per message: that would save little work */
 
 bool trv_planner_same_algorithm(const char *name, const char *other)
@@ -181,13 +182,14 @@ static int count_to_confirm(const trv_ranking_t *ranking)
     return count;
 }
 
-double trv_candidate_memory(const trv_candidate_t *candidate)
+/* The size of a simulator; 0 if there is none, or if it belongs to a schedule of the caller. */
+static double size_of(const trv_candidate_t *candidate)
 {
     const trv_simulator_t *s = candidate->own ? NULL : candidate->simulator;
     return s ? (double)s->fold.ranks * s->streams * s->steps + (double)s->sends : 0;
 }
 
-void trv_candidate_drop(trv_candidate_t *candidate)
+static void drop(trv_candidate_t *candidate)
 {
     trv_simulator_destroy(candidate->simulator);
     candidate->simulator = NULL;
@@ -201,15 +203,27 @@ void trv_ranking_drop_large(const trv_ranking_t *ranking, int examined)
     double kept = 0;
     for (int i = 0; i < ranking->timed; i++) {
         const trv_entry_t *entry = &ranking->best[i];
-        const double memory = trv_candidate_memory(&candidate[entry->candidate]);
+        const double memory = size_of(&candidate[entry->candidate]);
         const bool keep = i == 0 || (i < confirmed && !entry->exact && kept + memory <= KEPT_FOR_EXACT);
         kept += keep ? memory : 0;
         is_kept = is_kept || (keep && entry->candidate == examined);
         if (!keep && memory > KEPT_MAX)
-            trv_candidate_drop(&candidate[entry->candidate]);
+            drop(&candidate[entry->candidate]);
     }
-    if (!is_kept && trv_candidate_memory(&candidate[examined]) > KEPT_MAX)
-        trv_candidate_drop(&candidate[examined]);
+    if (!is_kept && size_of(&candidate[examined]) > KEPT_MAX)
+        drop(&candidate[examined]);
+}
+
+void trv_ranking_drop_excess(trv_candidates_t *list)
+{
+    double kept = 0;
+    for (int i = 0; i < list->count; i++) {
+        const double size = size_of(&list->candidate[i]);
+        if (kept + size > KEPT_FOR_CALLS)
+            drop(&list->candidate[i]);
+        else
+            kept += size;
+    }
 }
 
 int trv_ranking_examine(trv_ranking_t *ranking, trv_entry_t *entry, double cutoff_ns)

@@ -80,7 +80,8 @@ int trv_planner_make_choice(const trv_planner_t *planner, trv_candidate_t *candi
 int trv_planner_time_within(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, double cutoff_ns,
                             trv_planner_choice_t *choice);
 
-/* The same of the fastest algorithm of a family, the first one of equal ones. TRV_ERR_UNSUPPORTED, with the reason for
+/* The same of the fastest algorithm of a family, the first one of equal ones. The time is INFINITY if none is faster
+ * than `cutoff_ns`. TRV_ERR_UNSUPPORTED, with the reason for
  * the last one, if none is suitable. */
 TRV_API int trv_planner_time_family(trv_planner_t *planner, uint64_t vector_bytes, const char *family, double cutoff_ns,
                                     trv_planner_choice_t *choice);
@@ -100,9 +101,9 @@ double trv_ranking_cutoff_ns(const trv_ranking_t *ranking);
 /* Inserts an entry that has a time into `best`. */
 void trv_ranking_insert(trv_ranking_t *ranking, const trv_entry_t *entry);
 
-/* Stages and sends of a simulator; 0 if there is none, or if it belongs to a schedule of the caller. */
-double trv_candidate_memory(const trv_candidate_t *candidate);
-void trv_candidate_drop(trv_candidate_t *candidate);
+/* At the end of a call: destroys simulators that do not fit into the memory that is kept for the next one. Those of the
+ * caller's schedules stay. */
+void trv_ranking_drop_excess(trv_candidates_t *list);
 
 /* Destroys large simulators, that of the candidate that was examined last included, unless they will be needed again:
  * for the best entry, or to time an entry with exact packets. Those of the caller's schedules stay. */

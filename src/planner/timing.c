@@ -1,11 +1,12 @@
 /*
- * The network and the packet size with which the planner simulates.
+ * The network and the packet size with which the planner simulates, and bounds from the messages of some ranks.
  */
 #include "planner/timing.h"
 
 #include <math.h>
 #include <stddef.h>
 
+#include "schedule/collective.h"
 #include "simulate/net.h"
 #include "simulate/simulator.h"
 #include "torus/rows.h"
@@ -34,6 +35,12 @@ bool trv_timing_is_nonuniform(const trv_torus_t *torus, const trv_simulate_optio
 {
     const trv_network_t links = trv_simulate_network(torus, network);
     return !trv_network_is_uniform(&links);
+}
+
+bool trv_timing_ranks_differ(const trv_torus_t *torus, const trv_simulate_options_t *network,
+                             trv_collective_t collective)
+{
+    return trv_timing_is_nonuniform(torus, network) || network->no_forwarding || trv_collective_has_root(collective);
 }
 
 double trv_timing_hops_max(const trv_torus_t *torus, const trv_simulate_options_t *network)
@@ -66,15 +73,16 @@ static void add_to_step(trv_timing_step_t *step, const trv_route_t *route, doubl
     step->hops_max = hops > step->hops_max ? hops : step->hops_max;
 }
 
-/* The time of an empty message, from the end of its start-up. */
-static double empty_ns(const trv_simulate_options_t *network, int hops)
+/* The time of an empty message over this many links, without alpha. */
+static double path_ns(const trv_simulate_options_t *network, int hops)
 {
     const double router_ns = network->router_in_ns + network->router_out_ns; /* a path of h hops passes h + 1 routers */
     return 2 * network->host_latency_ns + router_ns + hops * (network->link_latency_ns + router_ns);
 }
 
-/* Follows the steps on which the last step of a rank depends, each on the previous one with messages, of the sender of
- * a message if the rank receives any. Returns the time of their start-ups and hops. */
+/* A lower bound on the time at which a rank completes a stream. Goes back from the last step. A step in which the rank
+ * receives ends no earlier than alpha and the path of one such message after the sender's previous step; another step
+ * with messages ends no earlier than alpha after the rank's own previous step. */
 static int find_latency(const trv_schedule_t *schedule, int rank, int stream, const trv_simulate_options_t *network,
                         trv_step_t *step, double *latency_ns)
 {
@@ -89,7 +97,7 @@ static int find_latency(const trv_schedule_t *schedule, int rank, int stream, co
         trv_route_t route;
         trv_route_begin(&route, trv_schedule_torus(schedule), step->receive->peer, rank, step->receive->port,
                         trv_schedule_mirrored(schedule, stream));
-        *latency_ns += empty_ns(network, trv_route_length(&route));
+        *latency_ns += path_ns(network, trv_route_length(&route));
         rank = step->receive->peer;
     }
     return TRV_OK;
@@ -123,8 +131,10 @@ int trv_timing_add_traffic(const trv_schedule_t *schedule, int rank, const trv_s
                 traffic->messages++;
             }
         }
-        rc = rc ? rc : find_latency(schedule, rank, stream, network, &step, &latency_ns);
-        traffic->latency_ns = rc ? 0 : fmax(traffic->latency_ns, latency_ns);
+        if (!rc)
+            rc = find_latency(schedule, rank, stream, network, &step, &latency_ns);
+        if (!rc)
+            traffic->latency_ns = fmax(traffic->latency_ns, latency_ns);
     }
     trv_step_clear(&step);
     return rc;

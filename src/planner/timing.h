@@ -1,6 +1,6 @@
 /*
- * The simulation that determines the times of choices. The links, which may be slow or cut, have one queue each;
- * nothing else makes ranks differ.
+ * The simulation that determines the times of choices, and what follows from the messages of some ranks: work, and a
+ * lower bound. The links, which may be slow or cut, have one queue each; nothing else makes ranks differ.
  */
 #ifndef TRIVANCE_PLANNER_TIMING_H
 #define TRIVANCE_PLANNER_TIMING_H
@@ -28,20 +28,27 @@ typedef struct trv_timing_step {
     int hops_max;
 } trv_timing_step_t;
 
+/* Whether a rank's schedule may differ from that of every other rank, so that all of them are simulated: on such a
+ * network, on one that does not forward, and where the collective has a root. */
+bool trv_timing_ranks_differ(const trv_torus_t *torus, const trv_simulate_options_t *network,
+                             trv_collective_t collective);
+
 /* The messages of ranks: their number, the links that they and their packets pass, the bytes of the busiest port of one
- * rank, the start-ups and hops of steps that follow one another, and the maximum number of messages that one rank sends
- * or receives in a step of a stream. The messages of some ranks give an estimate of the work of a
+ * rank, alpha and hops of the longest chain of steps that follow one another, and the maximum number of messages that
+ * one rank sends or receives in a step of a stream. The messages of some ranks give an estimate of the work of a
  * simulation. */
 typedef struct trv_timing_traffic {
     double messages, message_hops, packet_hops, port_bytes, latency_ns;
     int simultaneous;
     trv_timing_step_t *step; /* or NULL */
 } trv_timing_traffic_t;
+
 /* Adds the messages of one rank. */
 int trv_timing_add_traffic(const trv_schedule_t *schedule, int rank, const trv_simulate_options_t *network,
                            uint64_t vector_bytes, trv_timing_traffic_t *traffic);
 
-/* A lower bound on the time of a schedule, from the messages of some of its ranks. */
+/* A lower bound on the time of a schedule, from the messages of some of its ranks. The network must not balance ties,
+ * and messages must leave by the ports that they name. */
 double trv_timing_bound_ns(const trv_simulate_options_t *network, const trv_timing_traffic_t *traffic);
 
 /* The time of any schedule; for the schedule of a choice it equals trv_planner_choice_t.time_ns. Calls

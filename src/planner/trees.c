@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
 #include "planner/constraints.h"
 #include "planner/timing.h"
 #include "schedule/collective.h"
@@ -26,7 +25,6 @@
 #define NEAR_FACTOR   1.6
 #define MODEL_SLACK   0.7 /* lower bound on the time of a candidate, as a fraction of its model's estimate */
 #define IDLE_STEP     0.2 /* work of reading a step of one rank without messages, relative to a message */
-#define KEPT_MAX      3e6 /* stages and sends of the simulators that are kept for other sizes or networks */
 #define FEW_MESSAGES  5e4 /* algorithms of the table with fewer messages are simulated first */
 
 static bool has_parts(const trv_planner_t *planner)
@@ -54,20 +52,6 @@ int trv_tree_planner_create(trv_planner_t *planner, const trv_simulate_options_t
 
 /* ---- One candidate ----------------------------------------------------------------------------------------------- */
 
-/* Finds the candidate with this name, or adds it. Returns its index, or an error. */
-static int find_or_add(trv_candidates_t *list, const char *name)
-{
-    for (int i = 0; i < list->count; i++)
-        if (strcmp(list->candidate[i].name, name) == 0)
-            return i;
-    trv_candidate_t added = {.by_name = true};
-    if (strlen(name) >= sizeof added.name)
-        return trv_fail(TRV_ERR_UNSUPPORTED, "the name of the algorithm '%s' is too long", name);
-    memcpy(added.name, name, strlen(name) + 1);
-    const int rc = trv_candidates_add(list, &added);
-    return rc ? rc : list->count - 1;
-}
-
 static bool is_timed(const trv_ranking_t *ranking, int candidate)
 {
     for (int i = 0; i < ranking->timed; i++)
@@ -77,8 +61,8 @@ static bool is_timed(const trv_ranking_t *ranking, int candidate)
 }
 
 /* From the messages of the root and of two other ranks: estimates the messages of a schedule, and finds a lower bound
- * on its time. Of a schedule with many more steps than messages the steps count: reading them takes longer. */
-static int count_messages(const trv_ranking_t *ranking, const char *name, double *messages, double *bound_ns)
+ * on its time. The estimate is at least IDLE_STEP per rank and step, because steps without messages are read, too. */
+static int sample_messages(const trv_ranking_t *ranking, const char *name, double *messages, double *bound_ns)
 {
     const trv_candidates_t *list = &ranking->planner->list;
     const trv_simulate_options_t *network = &ranking->planner->network;
@@ -118,10 +102,10 @@ static int examine(trv_ranking_t *ranking, int candidate, double messages, doubl
         return 0;
     int rc = trv_candidate_properties(&planner->list, &planner->list.candidate[candidate]);
     if (!rc && messages <= 0)
-        rc = count_messages(ranking, planner->list.candidate[candidate].name, &messages, &bound_ns);
+        rc = sample_messages(ranking, planner->list.candidate[candidate].name, &messages, &bound_ns);
     if (rc)
         return rc == TRV_ERR_UNSUPPORTED ? 0 : rc;
-    if (bound_ns > trv_ranking_cutoff_ns(ranking)) { /* nothing of it needs to be counted */
+    if (bound_ns > trv_ranking_cutoff_ns(ranking)) { /* its constraints are not examined */
         ranking->allowed++;
         return 0;
     }
@@ -143,8 +127,10 @@ static int examine(trv_ranking_t *ranking, int candidate, double messages, doubl
 
 static int examine_name(trv_ranking_t *ranking, const char *name)
 {
-    const int candidate = find_or_add(&ranking->planner->list, name);
-    return candidate < 0 ? candidate : examine(ranking, candidate, 0, TRV_TREE_MESSAGES_MAX);
+    const int candidate = trv_candidates_find_or_add(&ranking->planner->list, name);
+    return candidate >= 0                     ? examine(ranking, candidate, 0, TRV_TREE_MESSAGES_MAX)
+           : candidate == TRV_ERR_UNSUPPORTED ? 0
+                                              : candidate;
 }
 
 /* ---- Scatter and allgather --------------------------------------------------------------------------------------- */
@@ -245,23 +231,6 @@ static int examine_modelled(trv_ranking_t *ranking, int listed)
 
 /* ---- The ranking ------------------------------------------------------------------------------------------------- */
 
-/* Whether the candidate depends on the size of the vector; a planner has more of these the more sizes it is asked. */
-static bool depends_on_size(const trv_candidate_t *candidate)
-{
-    return candidate->by_name || candidate->model.steps > 0;
-}
-
-/* Drops the simulators of such candidates if they take too much memory together. */
-static void drop_simulators(trv_candidates_t *list)
-{
-    double kept = 0;
-    for (int i = 0; i < list->count; i++)
-        kept += depends_on_size(&list->candidate[i]) ? trv_candidate_memory(&list->candidate[i]) : 0;
-    for (int i = 0; i < list->count && kept > KEPT_MAX; i++)
-        if (depends_on_size(&list->candidate[i]) && trv_candidate_memory(&list->candidate[i]) > 0)
-            trv_candidate_drop(&list->candidate[i]);
-}
-
 /* Examines the algorithms of the table that have at most this number of messages. */
 static int examine_listed(trv_ranking_t *ranking, int listed, double messages_max)
 {
@@ -276,7 +245,6 @@ static int examine_listed(trv_ranking_t *ranking, int listed, double messages_ma
 int trv_tree_rank(trv_ranking_t *ranking)
 {
     const int listed = ranking->planner->list.count;
-    drop_simulators(&ranking->planner->list);
     int rc = examine_listed(ranking, listed, FEW_MESSAGES);
     if (!rc)
         rc = examine_modelled(ranking, listed);

@@ -25,12 +25,14 @@
 #include "planner/timing.h"
 #include "schedule/collective.h"
 
-#define RANKED_MAX      (8 * CLI_EXPLAINED_PLANS) /* maximum number of plans that are timed to find these */
-#define ALIKE_MAX       3                         /* maximum number of these of one algorithm */
-#define EXPENSIVE_RANKS 16                        /* with more ranks without symmetry, simulations are expensive, … */
-#define TREE_RANKS      256                       /* of trees with more ranks, … */
-#define TREE_BYTES      (1 << 30)                 /* … or vectors that have more bytes together … */
-#define SLOWDOWN_MAX    2 /* … and algorithms slower than the plan by more than this factor are left out */
+#define RANKED_MAX (8 * CLI_EXPLAINED_PLANS) /* maximum number of plans that are timed to find these */
+#define ALIKE_MAX  3                         /* maximum number of these of one algorithm */
+/* Simulations are expensive if ranks differ and there are more of them, or more bytes in all vectors together; for
+ * trees, which send few messages, with the second number of ranks. */
+#define EXPENSIVE_RANKS 16
+#define EXPENSIVE_TREE  256
+#define EXPENSIVE_BYTES (1 << 30)
+#define SLOWDOWN_MAX    2 /* where they are, algorithms slower than the plan by more than this factor are left out */
 #define ROWS_MAX        (CLI_EXPLAINED_MAX - CLI_ALSO_MAX)
 
 /* ---- The rows ---------------------------------------------------------------------------------------------------- */
@@ -59,15 +61,15 @@ static bool row_exists(const cli_explanation_t *analysis, const trv_planner_choi
     return false;
 }
 
-/* Whether simulations are expensive: without symmetry every plan is simulated rank by rank, and hundreds of plans take
- * too long on large networks. Trees have no symmetry. */
+/* Whether simulations are expensive: where ranks differ every plan is simulated rank by rank, and hundreds of plans take
+ * too long on large networks. */
 static bool is_expensive(const cli_explanation_t *analysis)
 {
     const cli_plan_query_t *query = analysis->query;
-    const double ranks = query->torus.ranks;
-    if (trv_collective_has_root(query->collective) && (ranks > TREE_RANKS || ranks * (double)query->bytes > TREE_BYTES))
-        return true;
-    return ranks > EXPENSIVE_RANKS && trv_timing_is_nonuniform(&query->torus, &query->network.options);
+    const int ranks = query->torus.ranks;
+    return trv_timing_ranks_differ(&query->torus, &query->network.options, query->collective) &&
+           (ranks > (trv_collective_has_root(query->collective) ? EXPENSIVE_TREE : EXPENSIVE_RANKS) ||
+            ranks * (double)query->bytes > EXPENSIVE_BYTES);
 }
 
 static bool has_alike_max(const cli_explanation_t *analysis, const char *name)
@@ -300,7 +302,7 @@ static int print_text(const cli_explanation_t *analysis, FILE *out)
     if (!is_expensive(analysis))
         print_never_winning(analysis, out);
     if (analysis->rows > 1 && is_expensive(analysis))
-        fprintf(out, "not tried: other networks, because planning %s for %d ranks without symmetry takes long\n",
+        fprintf(out, "not tried: other networks, because planning %s for %d ranks takes long\n",
                 trv_format_bytes(analysis->query->bytes, bytes), analysis->query->torus.ranks);
     else if (analysis->rows > 1)
         trv_fprintf(out,

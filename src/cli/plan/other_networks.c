@@ -2,14 +2,13 @@
  * The networks on which each row of `trivance plan --why` would be selected. They differ from the given network in one
  * parameter: alpha, the bandwidth or the latency of the links, over four decades around its value, in equal ratios.
  * Where a row is first selected, at increasing distance from the given value, bisection finds it to two digits. (A time
- * is not the sum of parts that are proportional to the parameters, because streams overlap; extrapolating the parts is
- * wrong far from the given network.)
+ * is not the sum of parts that are proportional to the parameters, because streams overlap. Extrapolated parts therefore
+ * only show which rows are slower than another by a factor.)
  *
- * Where ranks differ, as those of a tree do, a plan takes tens of simulations. There the rows and all plans found so
- * far, the rivals, are timed first, but for rows that are far too slow according to their parts. Only if a row other
- * than the first is the fastest of them, the planner is asked, and only for choices that are as fast: where this row
- * becomes the fastest, at the last value, and for the result of the bisection. Otherwise no row is selected, whatever
- * the planner would select.
+ * Where ranks differ, a plan takes tens of simulations. There the *rivals*, the rows and all plans found so far, are
+ * timed first; a row is not timed if its parts show that it is far too slow. Only if a row other than the first is the
+ * fastest rival, the planner is asked, for choices that are as fast: where this row becomes the fastest, at the last
+ * value, and for the result of the bisection. Otherwise no row is selected, whatever the planner would select.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -21,7 +20,7 @@
 #include "planner/timing.h"
 
 #define RIVALS_MAX  64
-#define PARTS_SLACK 0.5 /* of the time that the parts of a row's time give, to be far too slow */
+#define PARTS_SLACK 0.5 /* a row is not timed if this part of its extrapolated time exceeds the best time */
 
 typedef char name_t[TRV_ALGORITHM_NAME_MAX];
 
@@ -129,8 +128,8 @@ static int find_fastest(search_t *search, int parameter, double value, name_t fa
 }
 
 /* Finds the plan if the parameter has that value; its name is "" if the simulator rejects the value. If it is none of
- * the rows, it may be the name of any rival. `expected`, or NULL: if this is the fastest rival, the planner is not
- * asked. */
+ * the rows, it may be the name of any rival. `expected`: NULL, or the name of a row; if that is the fastest rival, the
+ * planner is not asked. */
 static int choose_at(search_t *search, int parameter, double value, const char *expected, name_t chosen)
 {
     cli_explanation_t *analysis = search->analysis;
@@ -144,7 +143,7 @@ static int choose_at(search_t *search, int parameter, double value, const char *
     int rc = trv_planner_set_network(analysis->planner, &network);
     if (!rc && search->screened)
         rc = find_fastest(search, parameter, value, chosen, &cutoff_ns, &row_wins);
-    if (!rc && row_wins && !(expected && strcmp(chosen, expected) == 0)) {
+    if (!rc && row_wins && !(*chosen && expected && strcmp(chosen, expected) == 0)) {
         int found = trv_planner_rank_within(analysis->planner, analysis->query->bytes, 1, cutoff_ns, &choice);
         rc = found < 0 ? found : TRV_OK;
         if (found > 0)
@@ -244,8 +243,8 @@ int cli_explain_other_networks(cli_explanation_t *analysis)
     if (!search)
         return trv_fail_memory();
     search->analysis = analysis;
-    search->screened = trv_collective_has_root(analysis->query->collective) ||
-                       trv_timing_is_nonuniform(&analysis->query->torus, &analysis->query->network.options);
+    search->screened = trv_timing_ranks_differ(&analysis->query->torus, &analysis->query->network.options,
+                                               analysis->query->collective);
     for (int i = analysis->rows; i-- > 0;)
         if (!analysis->row[i].excess)
             add_rival(search, analysis->row[i].choice.algorithm);

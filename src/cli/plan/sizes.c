@@ -134,7 +134,8 @@ static int algorithms_count(void)
 /* Times all algorithms in a range. */
 static int range_compare(sizes_t *sizes, range_t *range)
 {
-    const bool expensive = trv_timing_is_nonuniform(&sizes->query->torus, &sizes->query->network.options);
+    const bool expensive = trv_timing_ranks_differ(&sizes->query->torus, &sizes->query->network.options,
+                                                   sizes->query->collective);
     const double time_max_ns = expensive ? SLOWDOWN_MAX * range->choice.time_ns : INFINITY;
     const int algorithms = algorithms_count();
     const trv_span_t all = sizes->span;
