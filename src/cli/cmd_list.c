@@ -43,14 +43,12 @@ const cli_command_t cli_list_command = {
         "(reduce-scatter, then allgather; they also support each of the two alone). A family name, such as trivance or "
         "swing, means the fastest of its members for the given vector; `planned` (or auto) means the fastest of all "
         "exact ones for torus, size and network, with any parameters (`trivance plan`); `all` means every algorithm "
-        "that supports "
-        "the torus, and planned. exact: every contribution counts exactly once (covers: at least once, for MAX, MIN, "
-        "AND, OR only). consistent: all ranks receive identical bits for floating point. Algorithms with several "
-        "messages "
-        "per port and step state their number; on lines and behind cuts most of those for rings have 2. planned has at "
-        "most the network's number (--messages-per-port), so they may be faster. NAME:together is the algorithm NAME "
-        "with all streams in one: a rank begins a step when its messages of the previous step have arrived in all "
-        "streams.",
+        "that supports the torus, and planned. exact: every contribution counts exactly once (covers: at least once, "
+        "for MAX, MIN, AND, OR only). consistent: all ranks receive identical bits for floating point. Algorithms with "
+        "several messages per port and step state their number; on lines and behind cuts most of those for rings have "
+        "2. planned has at most the network's number (--messages-per-port), so they may be faster. NAME:together is "
+        "the algorithm NAME with all streams in one: a rank begins a step when its messages of the previous step have "
+        "arrived in all streams.",
     .examples = "trivance list --format=json\n"
                 "trivance list --collective=broadcast\n"
                 "trivance list --parameters\n",

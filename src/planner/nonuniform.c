@@ -72,8 +72,7 @@ static int check_work(const trv_torus_t *torus)
                ? TRV_OK
                : trv_fail(TRV_ERR_UNSUPPORTED,
                           "%s is too large for the planner: its lines, slow or cut links make ranks differ, so all are "
-                          "simulated, "
-                          "and the messages of one schedule pass about %.2g links; the limit is %.2g",
+                          "simulated, and the messages of one schedule pass about %.2g links; the limit is %.2g",
                           trv_torus_format(torus, text, sizeof text), hops, LINKS_PASSED_MAX);
 }
 

@@ -57,8 +57,7 @@ static int read_rule(reader_t *reader, json_t *object, trv_rule_t rule)
     const char *name = json_string_value(json_object_get(object, "alg"));
     if (!name)
         return trv_json_fail(&reader->json, object, "alg",
-                             "a rule needs "
-                             "\"alg\", the name of an algorithm, for example {\"alg\": \"trivance-l\"}");
+                             "a rule needs \"alg\", the name of an algorithm, for example {\"alg\": \"trivance-l\"}");
     if (trv_rules_set_algorithm(&rule, name, reader->check_algorithm) < 0)
         return trv_json_fail(&reader->json, object, "alg", "%s", trv_last_error());
     return trv_rules_add(reader->rules, &rule);

@@ -26,9 +26,8 @@ const cli_command_t cli_tune_command = {
     .about =
         "Measures, on N MPI ranks, the network between them and, for every size, the MPI library's own collective, "
         "every algorithm of Trivance whose results are bitwise identical on all ranks, and the four most promising "
-        "plans, in "
-        "alternation; then writes rules that name an algorithm only where it was faster than the library by more than "
-        "noise, twice, and leave everything else to the library.",
+        "plans, in alternation; then writes rules that name an algorithm only where it was faster than the library by "
+        "more than noise, twice, and leave everything else to the library.",
     .option = option,
     .notes =
         "Times are medians over the runs of the slowest rank. If time runs short, slow candidates are dropped first, "
