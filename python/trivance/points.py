@@ -115,6 +115,15 @@ def supported(rows: List[Row]) -> List[Row]:
     return rows
 
 
+def as_frame(table: Any) -> Any:
+    """A structured array as a ``pandas.DataFrame``, if pandas is installed."""
+    try:
+        import pandas  # type: ignore[import]
+    except ImportError:
+        return table
+    return pandas.DataFrame(table)
+
+
 # ---- One schedule ----------------------------------------------------------------------------------------------------
 
 def simulate(network: Network, schedule: Schedule, sizes: Any, progress: Progress) -> Any:
@@ -127,8 +136,4 @@ def simulate(network: Network, schedule: Schedule, sizes: Any, progress: Progres
                       for size, row in zip(counts, rows)],
                      dtype=[("bytes", "i8"), ("time", "f8"), ("messages", "i8"), ("packets", "i8"),
                             ("packet_hops", "i8")])
-    try:
-        import pandas  # type: ignore[import]
-    except ImportError:
-        return table
-    return pandas.DataFrame(table)
+    return as_frame(table)

@@ -63,10 +63,6 @@ class Options:
         self.given = {"torus": tori, "bytes": "32,1K,32K,1M,32M,128M",
                       "algorithm": [*dict.fromkeys(families), "planned"]} | self.given
 
-    def has(self, name: str) -> bool:
-        """Whether an option without a value is given."""
-        return name in self.others
-
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
@@ -125,8 +121,7 @@ def _list_of(place: str, key: str, value: Any) -> list[str]:
     for entry in entries:
         if isinstance(entry, bool) or not isinstance(entry, (str, int, float)):
             raise trivance.ArgumentError(f"{place}: the key {key} takes a string, a number or a list of these, for "
-                                         "example "
-                                         '["8", "8x8"]')
+                                         'example ["8", "8x8"]')
     texts = [entry if isinstance(entry, str) else format(entry, ".15g") for entry in entries]
     try:
         values.read(key.replace("-", "_"), texts)
@@ -200,10 +195,10 @@ def report(command: str, sentence: str) -> None:
 def check(options: Options, grid: Grid) -> None:
     """Checks combinations of options, and that some point is possible; the rows of others report why they are not."""
     points = grid.points - grid.left_out
-    if options.path is None and options.has("restart"):
+    if options.path is None and "restart" in options.others:
         raise trivance.ArgumentError("--restart requires --output, whose file it empties, for example -o out.csv")
     if options.path is not None:
-        if options.has("format"):
+        if "format" in options.others:
             raise trivance.ArgumentError("--format is for stdout; the format of --output is that of the name, for "
                                          "example out.csv or out.jsonl")
         format_of(options.path)
@@ -214,7 +209,7 @@ def check(options: Options, grid: Grid) -> None:
     if options.format not in ("table", "json", "csv"):
         raise trivance.ArgumentError(f"there is no format '{options.format[:40]}' for this table; expected table, json "
                                      "or csv, for example --format=json")
-    if points > CONFIRM_POINTS and not options.has("yes") and not options.has("dry-run"):
+    if points > CONFIRM_POINTS and "yes" not in options.others and "dry-run" not in options.others:
         raise trivance.ArgumentError(f"the grid has {points:,} points ({grid}); add --yes to simulate all of them")
     if "plot" in options.others:
         check_plot(grid, options.others["plot"])
@@ -256,12 +251,12 @@ def run(options: Options) -> int:
     """Runs a subcommand; the exit code."""
     grid = Grid(options.given, options.leave_out)
     workers = to_int(int(options.others["workers"]) if options.others.get("workers", "1").isdecimal() else
-                     options.others["workers"], "--workers", 1, 1024) if options.has("workers") else None
+                     options.others["workers"], "--workers", 1, 1024) if "workers" in options.others else None
     check(options, grid)
-    if options.has("dry-run"):
+    if "dry-run" in options.others:
         write(describe(grid) + "\n")
         return 0
-    with contextlib.closing(Sweep(grid, options.has("limit"), options.path, options.has("restart"))) as made:
+    with contextlib.closing(Sweep(grid, "limit" in options.others, options.path, "restart" in options.others)) as made:
         try:
             for number in (signal.SIGINT, signal.SIGTERM):
                 if signal.getsignal(number) is not signal.SIG_IGN:

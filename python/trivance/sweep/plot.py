@@ -34,7 +34,6 @@ def comparison(grid: Grid, times_ns: dict[int, float]) -> Comparison:
     limits = {size: find_limit(network, size, collective, root).time for size in sizes}
     rows = [(point.what, point.size, times_ns.get(index, math.nan) / 1e9, "", limits[point.size])
             for index, point in enumerate(points)]
-    table = np.array(rows,
-                     dtype=[("algorithm", f"U{max(map(len, names))}"), ("bytes", "i8"), ("time", "f8"), ("name", "U1"),
-                            ("limit", "f8")])
+    table = np.array(rows, dtype=[("algorithm", f"U{max(map(len, names))}"), ("bytes", "i8"), ("time", "f8"),
+                                  ("name", "U1"), ("limit", "f8")])
     return Comparison(network, collective, names, sizes, table)

@@ -10,7 +10,7 @@ from typing import Any, Optional, Union
 from .. import _library as L
 from .._progress import Progress, meter
 from .._units import to_bool, to_int
-from ..points import Point, compare_points
+from ..points import Point, as_frame, compare_points
 from ..torus import TorusLike
 from . import values
 from .grid import Grid
@@ -197,8 +197,4 @@ def _table(made: Sweep, rows: list[dict[str, Any]]) -> Any:
                       ("error", LIMIT[1]) else "O"))
     table = np.array([tuple(np.nan if row[name] is None and kind == "f8" else row[name] for name, kind in kinds)
                       for row in rows], dtype=kinds)
-    try:
-        import pandas  # type: ignore[import]
-    except ImportError:
-        return table
-    return pandas.DataFrame(table)
+    return as_frame(table)
