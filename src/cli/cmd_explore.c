@@ -29,6 +29,7 @@ const cli_command_t cli_explore_command = {
              "meshes, plays schedules step by step, simulates completion times and explains plans. It contains this "
              "tool's core, so its numbers are the tool's.",
     .option = option,
+    .alone = "the torus is selected in the page, for example `trivance explore`",
     .notes = "Any web server can provide the file; its address contains everything that is shown.",
     .examples = "trivance explore\n"
                 "trivance explore -o torus.html\n",
@@ -87,10 +88,6 @@ int cli_explore(int argc, char **argv)
     int code = cli_read_options(&cli_explore_command, argc, argv, read_option, &path);
     if (code >= 0)
         return code;
-    if (optind < argc)
-        return cli_bad(argv[0],
-                       "unexpected argument '%.60s'; the torus is selected in the page, for example `trivance explore`",
-                       argv[optind]);
     int rc = read_page(&page);
     if (!rc)
         rc = cli_output_write(path, write_page, &page);

@@ -28,6 +28,7 @@ const cli_command_t cli_info_command = {
              "allowed values, default and current value; and how this Trivance was built, for which MPIs, and for "
              "which PyTorch, or why not. An invalid value is reported with the reason, and the exit status is 2.",
     .option = option,
+    .alone = "info takes only options, for example --format=json",
     .examples = "TRIVANCE_TORUS=8x8 trivance info\n",
 };
 

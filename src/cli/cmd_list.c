@@ -1,7 +1,6 @@
 /*
  * trivance list: the table of algorithms with their properties.
  */
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,6 +37,7 @@ const cli_command_t cli_list_command = {
     .about = "Lists the algorithms: name, steps, bytes that a rank sends, guarantees, collectives, supported tori, and "
              "source; or the collectives, or the parameters of networks.",
     .option = option,
+    .alone = "list takes only options, for example --format=json",
     .notes =
         "Names ending in -l are latency-optimal (whole vectors, fewest steps), those ending in -b bandwidth-optimal "
         "(reduce-scatter, then allgather; they also support each of the two alone). A family name, such as trivance or "
@@ -237,9 +237,6 @@ int cli_list(int argc, char **argv)
     int code = cli_read_options(&cli_list_command, argc, argv, read_option, &options);
     if (code >= 0)
         return code;
-    if (optind < argc)
-        return cli_bad(argv[0], "unexpected argument '%.40s': list takes only options, for example --format=json",
-                       argv[optind]);
     if (options.collectives + options.parameters + options.filtered > 1)
         return cli_bad(argv[0],
                        "--collectives lists all collectives, --parameters all parameters, and --collective some "

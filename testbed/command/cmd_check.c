@@ -72,6 +72,7 @@ const cli_command_t cli_testbed_check_command = {
     .about = "Measures latencies and bandwidths on the testbed that is up and compares them with theory; exit status 1 "
              "if one deviates by more than the limit, or the emulator is late.",
     .option = cli_testbed_format_option,
+    .alone = "testbed check takes only options, for example --format=json",
     .examples = "trivance testbed up 3x3 && trivance testbed check\n",
 };
 

@@ -86,6 +86,7 @@ static const cli_command_t down_command = {
     .usage = "",
     .about = "Removes the testbed in any state, and ends everything on it.",
     .option = no_option,
+    .alone = "the testbed has no name, for example `trivance testbed down`",
     .examples = "trivance testbed down\n",
 };
 static const cli_command_t status_command = {
@@ -96,6 +97,7 @@ static const cli_command_t status_command = {
         "The links: bandwidth, latency, packets, bytes, utilisation, the longest queue, lost packets; and how late "
         "the emulator is.",
     .option = cli_testbed_format_option,
+    .alone = "testbed status takes only options, for example --format=json",
     .examples = "trivance testbed status --format=csv\n",
 };
 static const cli_command_t set_command = {
@@ -141,12 +143,6 @@ const cli_command_t cli_testbed_command = {
                 "trivance testbed down\n",
     .passes_on = true,
 };
-
-static int take_nothing(void *options, int key)
-{
-    (void)options, (void)key;
-    return TRV_OK;
-}
 
 int cli_testbed_program(const char *command, const char *file, char *path, size_t size)
 {
@@ -265,13 +261,9 @@ static int up(int argc, char **argv)
 
 static int down(int argc, char **argv)
 {
-    int nodes, code = cli_read_options(&down_command, argc, argv, take_nothing, NULL);
+    int nodes, code = cli_read_options(&down_command, argc, argv, cli_skip_option, NULL);
     if (code >= 0)
         return code;
-    if (optind < argc)
-        return cli_bad(argv[0],
-                       "unexpected argument '%.40s'; the testbed has no name, for example `trivance testbed down`",
-                       argv[optind]);
     if (trv_testbed_down(&nodes) < 0)
         return cli_bad_last(argv[0]);
     puts(nodes ? "The testbed is removed." : "There was no testbed.");
@@ -505,7 +497,7 @@ int cli_testbed(int argc, char **argv)
             return run[i](argc - 1, argv + 1);
         }
     }
-    int code = cli_read_options(&cli_testbed_command, argc, argv, take_nothing, NULL);
+    int code = cli_read_options(&cli_testbed_command, argc, argv, cli_skip_option, NULL);
     if (code >= 0)
         return code;
     const char *nearest = trv_nearest(word, name, COMMANDS);

@@ -185,7 +185,7 @@ bad "there is no option '-n'" --format=nccl -n 3
 bad "is not defined on" --type double --op band
 bad "is not defined on" -a auto=double:band
 bad "MPI has no type" --type bfloat16
-bad "'extra' is not an option" extra
+bad "unexpected argument 'extra': bench takes only options" extra
 bad "there is no collective 'barrier'" --collective barrier
 bad "Broadcast has no reduction; leave --op out" --collective broadcast --op max
 bad "ring does not support Broadcast" --collective broadcast -a ring

@@ -100,22 +100,12 @@ int cli_hand_over(const char *mpi, char **argv)
                                                  : "MPICH");
 }
 
-static bool has_help_option(int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-            return true;
-    return false;
-}
-
 int cli_run_under_mpi(int argc, char **argv, const cli_command_t *command, const char *example)
 {
     const char *mpi = cli_launcher();
     if (mpi)
         return cli_hand_over(mpi, argv);
-    if (has_help_option(argc, argv)) {
-        cli_print_help(command, stdout);
-        return CLI_OK;
-    }
-    return cli_bad(argv[0], "an MPI launcher is required, for example `%s`", example);
+    optind = 0; /* the command line may have been read before */
+    const int code = cli_read_options(command, argc, argv, cli_skip_option, NULL);
+    return code >= 0 ? code : cli_bad(argv[0], "an MPI launcher is required, for example `%s`", example);
 }

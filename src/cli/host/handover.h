@@ -33,7 +33,8 @@ bool cli_find_program(const char *mpi, char *path, size_t size);
 int cli_hand_over(const char *mpi, char **argv);
 
 /* Implements a subcommand that runs only under a launcher: executes trivance-mpi.<mpi>. Without a launcher it prints
- * the help if that is requested, otherwise an error message with the example. Returns the exit code. */
+ * the help if that is requested, otherwise an error message: about the options, or with the example. Returns the exit
+ * code. */
 int cli_run_under_mpi(int argc, char **argv, const cli_command_t *command, const char *example);
 
 #endif

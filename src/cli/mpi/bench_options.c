@@ -325,8 +325,6 @@ static int options_parse(int argc, char **argv, draft_t *draft)
     int code = cli_read_options(&cli_bench_command, argc, argv, option_apply, draft);
     if (code >= 0)
         return code == CLI_OK ? -1 : code;
-    if (optind < argc)
-        return cli_bad("bench", "'%.40s' is not an option; `trivance bench --help` lists them", argv[optind]);
     return cli_finish("bench", options_complete(draft));
 }
 

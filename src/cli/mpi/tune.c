@@ -75,12 +75,7 @@ static int options_read(int argc, char **argv, tune_t *tune)
     int code = cli_read_options(&cli_tune_command, argc, argv, option_apply, tune);
     if (options->seconds == 0)
         options->seconds = 5 * options->collectives;
-    if (code >= 0)
-        return code == CLI_OK ? -1 : code;
-    if (optind < argc)
-        return cli_bad(argv[0], "'%.40s' is not an option; tune has options only, for example --torus=3x3",
-                       argv[optind]);
-    return CLI_OK;
+    return code == CLI_OK ? -1 : code >= 0 ? code : CLI_OK;
 }
 
 /* Reads the options on rank 0 and broadcasts them; the result is the same on all ranks. */

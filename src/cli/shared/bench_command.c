@@ -57,6 +57,7 @@ const cli_command_t cli_bench_command = {
     .about = "Runs a collective on N MPI ranks with every selected algorithm, compares every result with the exact "
              "one, and prints latency and bandwidth.",
     .option = option,
+    .alone = "bench takes only options, for example --torus=3x3",
     .repeated = "torus",
     .notes =
         "Latency: each rank's average over its runs; of these average, minimum and maximum over the ranks. algbw is "

@@ -274,7 +274,15 @@ int cli_read_options(const cli_command_t *command, int argc, char **argv, int (*
         if (read(options, option->key) < 0)
             return report_value(command->name, option);
     }
+    if (command->alone && optind < argc)
+        return cli_bad(command->name, "unexpected argument '%.60s': %s", argv[optind], command->alone);
     return command->mode ? check_mode(command, &parser, optind < argc) : -1;
+}
+
+int cli_skip_option(void *options, int key)
+{
+    (void)options, (void)key;
+    return 0;
 }
 
 static int read_format(void *options, int key)
@@ -285,11 +293,7 @@ static int read_format(void *options, int key)
 
 int cli_read_format_option(const cli_command_t *command, int argc, char **argv, cli_format_t *format)
 {
-    int code = cli_read_options(command, argc, argv, read_format, format);
-    if (code == -1 && optind < argc)
-        return cli_bad(command->name, "unexpected argument '%.40s': %s takes only options, for example --format=json",
-                       argv[optind], command->name);
-    return code;
+    return cli_read_options(command, argc, argv, read_format, format);
 }
 
 /* ---- Help -------------------------------------------------------------------------------------------------------- */

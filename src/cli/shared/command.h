@@ -46,6 +46,7 @@ typedef struct cli_command {
     const char *repeated;                     /* options that may be given several times: as mode.reads */
     const char *(*refused)(const char *name); /* why the command has no option of this name, or NULL; may be NULL */
     const cli_mode_t *mode;                   /* its modes, if it has several; or NULL */
+    const char *alone;                        /* it takes options only: end of the error about an argument; or NULL */
     const char *notes;                        /* paragraphs after the options; or NULL */
     const char *examples;                     /* a line each */
     bool passes_on;                           /* arguments from the first non-option on belong to another program */
@@ -57,6 +58,9 @@ typedef struct cli_command {
  * continues with argv[optind]; otherwise help or an error was printed, and the result is the exit code. */
 int cli_read_options(const cli_command_t *command, int argc, char **argv, int (*read)(void *options, int key),
                      void *options);
+
+/* For cli_read_options: accepts every value, because there is none or another program reads it. */
+int cli_skip_option(void *options, int key);
 
 /* Reads the options of a command that accepts only --format and --help. Returns as cli_read_options. */
 int cli_read_format_option(const cli_command_t *command, int argc, char **argv, cli_format_t *format);

@@ -29,6 +29,7 @@ const cli_command_t cli_tune_command = {
         "plans, in alternation; then writes rules that name an algorithm only where it was faster than the library by "
         "more than noise, twice, and leave everything else to the library.",
     .option = option,
+    .alone = "tune takes only options, for example --torus=3x3",
     .notes =
         "Times are medians over the runs of the slowest rank. If time runs short, slow candidates are dropped first, "
         "then the last sizes. Exit status: 0 success, 2 bad input.",
