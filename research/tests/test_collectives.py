@@ -51,3 +51,10 @@ def test_slower(capsys, monkeypatch):
 def test_bad_input(arguments, words, capsys):
     assert collectives.main(list(arguments)) == 2
     assert words in capsys.readouterr().err
+
+
+def test_workers(capsys):
+    with pytest.raises(SystemExit, match="2"):
+        collectives.main(["-j", "0"])
+    assert capsys.readouterr().err == ("trivance_research.figures.collectives: --workers/-j: '0' is not a whole number "
+                                       "from 1 to 1024\n")

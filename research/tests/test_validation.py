@@ -102,6 +102,16 @@ def test_command(tmp_path):
     assert len((tmp_path / "rows.csv").read_text().splitlines()) > 100
 
 
+@pytest.mark.parametrize("option, words", [("-j0", "--workers/-j: '0' is not"), ("--ranks=0", "--ranks: '0' is not"),
+                                           ("-o/proc/x", "the folder '/proc/x' cannot be made or written")])
+def test_bad_input(option, words):
+    """One sentence before anything is predicted."""
+    done = subprocess.run([sys.executable, "-m", "trivance_research.validation", option], capture_output=True,
+                          text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1), done.stderr
+    assert done.stderr.startswith("trivance_research.validation: ") and words in done.stderr
+
+
 def test_plans():
     """The table of predictions: no choice is slower than an algorithm of the library."""
     lines = list(plans.table(["4x2"], "tofu-d", [512, 16 << 10]))

@@ -1,14 +1,9 @@
 /*
- * trivance figures: checks the options and executes the Python module trivance.figures, which finds the evaluation
- * (research/) where it is.
+ * trivance figures: executes the Python module trivance.figures, which finds the evaluation (research/) where it is,
+ * and reads the values of the options.
  */
-#include <trivance/common.h>
-
 #include "cli/subcommands.h"
-#include "cli/shared/network_options.h"
 #include "cli/shared/python.h"
-#include "cli/shared/tool.h"
-#include "base/text/parse.h"
 
 enum { OPTION_ONLY = CLI_NO_LETTER, OPTION_QUICK, OPTION_MODEL, OPTION_DELIVERY, OPTION_COMBINATIONS };
 
@@ -39,46 +34,22 @@ const cli_command_t cli_figures_command = {
     .usage = "[OPTIONS]",
     .about =
         "Simulates figures 6 to 20 of the paper's evaluation, by the rules of its own simulation code and by its text, "
-        "and "
-        "tables 1 and 2, and compares them with the paper's claims. Figures 21 to 32, beyond the paper, show the gains "
-        "of planned schedules (`trivance plan`) over all of "
-        "its algorithms, on meshes up to 512 MiB (30 to 32); figure 33 shows their losses as links fail; figures 34 "
-        "and 35 are for 4-D tori. The folder then has index.html (all of it, opens offline), evaluation.md (claim by "
-        "claim), plots.md (the effect of each published rule; in complete runs), tables.csv, and in figures/ every "
-        "figure as CSV and SVG. An interrupted run resumes where it stopped. "
-        "Requires python3 with numpy and matplotlib, and the folder research of the git repository, which is not "
-        "installed: in a build of the repository, or in PYTHONPATH.",
+        "and tables 1 and 2, and compares them with the paper's claims. Figures 21 to 32, beyond the paper, show the "
+        "gains of planned schedules (`trivance plan`) over all of its algorithms, on meshes up to 512 MiB (30 to 32); "
+        "figure 33 shows their losses as links fail; figures 34 and 35 are for 4-D tori. The folder then has "
+        "index.html (all of it, opens offline), evaluation.md (claim by claim), plots.md (the effect of each published "
+        "rule; in complete runs), tables.csv, and in figures/ every figure as CSV and SVG. An interrupted run resumes "
+        "where it stopped. Requires python3 with numpy and matplotlib, and the folder research of the git repository, "
+        "which is not installed: in a build of the repository, or in PYTHONPATH.",
     .option = option,
+    .alone = "figures are selected with --only, for example --only=6,8",
     .examples = "trivance figures --output evaluation\n"
                 "trivance figures --quick --only 6,17\n"
                 "trivance figures --model=fifo --output ideal-router\n",
 };
 
-/* Reports values that are wrong. The package, which takes a second to load, reads them. */
-static int read_option(void *context, int key)
-{
-    char item[16];
-    const char *rest = key == OPTION_ONLY ? optarg : NULL;
-    int number, more, rc = TRV_OK;
-    cli_network_t network;
-    (void)context;
-    cli_network_init(&network);
-    if (key == OPTION_MODEL || key == OPTION_DELIVERY)
-        rc = cli_network_set(&network, key == OPTION_MODEL ? "model" : "delivery", optarg);
-    else if (key == 'j')
-        rc = trv_parse_int(optarg, "--workers", 1, 1024, &number);
-    while (!rc && (more = trv_next_item(&rest, "--only", item, sizeof item)) != 0)
-        rc = more < 0 ? more : trv_parse_int(item, "--only", 6, 35, &number);
-    return rc;
-}
-
 int cli_figures(int argc, char **argv)
 {
-    int code = cli_read_options(&cli_figures_command, argc, argv, read_option, NULL);
-    if (code >= 0)
-        return code;
-    if (optind < argc)
-        return cli_bad(argv[0], "unexpected argument '%.40s'; figures are selected with --only, for example --only=6,8",
-                       argv[optind]);
-    return cli_python(argv[0], "trivance.figures", true, argv + 1, argc - 1);
+    const int code = cli_read_options(&cli_figures_command, argc, argv, cli_skip_option, NULL);
+    return code >= 0 ? code : cli_python(argv[0], "trivance.figures", true, argv + 1, argc - 1);
 }

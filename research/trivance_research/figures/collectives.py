@@ -18,6 +18,7 @@ from trivance import format_bytes, parse_sizes
 from trivance.plots import curves
 from trivance.plots.svg import output
 
+from ..options import Parser, make_folder
 from . import write
 from .points import PLANNED, Answer, Kept, Options, Point, network_of, simulate_all
 
@@ -140,9 +141,8 @@ def _draw_all(cells: list[Cell], kept: Kept, workers: int, folder: str) -> None:
 # ---- The command -----------------------------------------------------------------------------------------------------
 
 def _options(arguments: list[str]) -> argparse.Namespace:
-    made = argparse.ArgumentParser("trivance_research.figures.collectives",
-                                   description="Plans of every collective against the "
-                                   "baselines and the limit; exit status 1 if a plan is slower than a baseline.")
+    made = Parser("trivance_research.figures.collectives", description="Plans of every collective against the "
+                  "baselines and the limit; exit status 1 if a plan is slower than a baseline.")
     made.add_argument("--networks", metavar="LIST", default=",".join(NETWORKS), help="default %(default)s")
     made.add_argument("--collectives", metavar="LIST", default=",".join(COLLECTIVES), help="default %(default)s")
     made.add_argument("--bytes", metavar="LIST", default=SIZES, help="default %(default)s")
@@ -152,7 +152,7 @@ def _options(arguments: list[str]) -> argparse.Namespace:
     made.add_argument("-o", "--output", metavar="DIR",
                       help="folder for collectives.csv and the plots: " + ", ".join(sorted(PLOTTED)) + " on " +
                            ", ".join(sorted(PLOTTED_NETWORKS)))
-    made.add_argument("-j", "--workers", metavar="N", type=int, default=len(os.sched_getaffinity(0)))
+    made.add_workers()
     return made.parse_args(arguments)
 
 
@@ -196,7 +196,7 @@ def main(arguments: list[str]) -> int:
     warnings.filterwarnings("ignore", ".*are rounded to")
     try:
         if options.output:
-            os.makedirs(options.output, exist_ok=True)
+            make_folder(options.output)
         path = os.path.join(options.output, "unfinished.jsonl") if options.output else os.devnull
         kept = Kept(path)
         code = _run(options, kept)

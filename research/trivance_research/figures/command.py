@@ -8,11 +8,12 @@ import sys
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NoReturn
+from typing import Any
 
 import trivance
 from trivance.plots.svg import output
 
+from ..options import Parser, make_folder, whole
 from . import combinations, effects, page, report, rules, write
 from .catalogue import SPECS, Spec
 from .claims import CLAIMS
@@ -25,25 +26,22 @@ QUICK_RANKS_MAX, QUICK_TABLES_RANKS_MAX = 64, 1024
 BAD = 2
 
 
-class _Parser(argparse.ArgumentParser):
-    """Reports an error as the tool's other commands do: in one sentence, which begins with the option."""
-
-    def error(self, message: str) -> NoReturn:
-        sys.stderr.write(f"trivance figures: {message.removeprefix('argument ')}\n")
-        sys.exit(BAD)
-
-
 def _options(arguments: list[str]) -> argparse.Namespace:
-    """The options, which `trivance figures --help` explains, and whose values it has checked."""
-    made = _Parser("trivance figures", usage=argparse.SUPPRESS)
-    made.add_argument("-o", "--output", metavar="DIR", default="evaluation")
-    made.add_argument("--only", metavar="LIST", type=lambda text: {int(number) for number in text.split(",")})
+    """The options, which `trivance figures --help` explains."""
+    made = Parser("trivance figures", usage=argparse.SUPPRESS)
+    number = whole(min(spec.number for spec in SPECS), max(spec.number for spec in SPECS))
+    made.add_argument("--output", "-o", metavar="DIR", default="evaluation")
+    made.add_argument("--only", metavar="LIST", type=lambda text: set(map(number, text.split(","))))
     made.add_argument("--quick", action="store_true")
-    made.add_argument("--model", default="dateline")
-    made.add_argument("--delivery", default="head")
-    made.add_argument("-j", "--workers", metavar="N", type=int, default=len(os.sched_getaffinity(0)))
+    made.add_argument("--model", choices=("dateline", "fifo"))
+    made.add_argument("--delivery", choices=("head", "tail"))
+    made.add_workers()
     made.add_argument("--combinations", action="store_true")
-    return made.parse_args(arguments)
+    options = made.parse_args(arguments)
+    if options.combinations and (options.model or options.delivery):
+        made.error("--combinations compares all queues and deliveries; leave out --model and --delivery")
+    options.model, options.delivery = options.model or "dateline", options.delivery or "head"
+    return options
 
 
 def command_text(options: argparse.Namespace) -> str:
@@ -62,16 +60,6 @@ def chosen(options: argparse.Namespace) -> list[Spec]:
 
 
 # ---- The folder ------------------------------------------------------------------------------------------------------
-
-def prepare_folder(folder: str) -> None:
-    if not folder:
-        raise trivance.ArgumentError("the folder has no name; for example --output=evaluation")
-    try:
-        os.makedirs(os.path.join(folder, "figures"), exist_ok=True)
-    except OSError as error:
-        raise trivance.ArgumentError(f"the folder '{folder[:200]}' cannot be made or written: "
-                                     f"{error.strerror}") from error
-
 
 def write_all(result: Result, rows: list[dict[str, Any]], folder: str) -> None:
     def path(*names: str) -> str:
@@ -132,7 +120,8 @@ def main(arguments: list[str]) -> int:
     kept_path = os.path.join(options.output, "unfinished.jsonl")
     warnings.filterwarnings("ignore", ".*are rounded to")  # bytes of message rules, by less than a thousandth
     try:
-        prepare_folder(options.output)
+        make_folder(options.output)
+        make_folder(os.path.join(options.output, "figures"))
         kept = Kept(kept_path)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if signal.getsignal(number) is not signal.SIG_IGN:

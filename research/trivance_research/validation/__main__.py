@@ -6,24 +6,26 @@ import sys
 
 from trivance import Torus, TrivanceError
 
+from ..options import Parser, make_folder, whole
 from . import model, plans, report, rows
 
 
 def _options() -> argparse.Namespace:
-    made = argparse.ArgumentParser("python3 -m trivance_research.validation", description=__doc__)
+    made = Parser("trivance_research.validation", description=__doc__)
     made.add_argument("-o", "--output", metavar="DIR", default="validation", help="folder (default: validation)")
     made.add_argument("--network", metavar="NAME", help="a profile (default: that of the library, for example tofu-d)")
     made.add_argument("--library", metavar="NAME",
                       help="the library whose rows are predicted, utofu or fjmpi (default: both)")
     made.add_argument("--data", metavar="FILE.csv",
                       help="measurements with the columns of fugaku.csv, which is the default")
-    made.add_argument("--ranks", metavar="N", type=int, default=1 << 30, help="only shapes of up to N ranks")
+    made.add_argument("--ranks", metavar="N", type=whole(1, 1 << 30), default=1 << 30,
+                      help="only shapes of up to N ranks")
     made.add_argument("--no-plots", action="store_true", help="tables only")
     made.add_argument("--fit", action="store_true",
                       help="fit the parameters to Recursive Doubling and print them; takes a quarter of an hour")
     made.add_argument("--plans", metavar="SHAPE", nargs="+",
                       help="print predictions for Trivance and planned schedules on these shapes instead")
-    made.add_argument("-j", "--workers", metavar="N", type=int, default=len(os.sched_getaffinity(0)))
+    made.add_workers()
     return made.parse_args()
 
 
@@ -46,6 +48,8 @@ def main() -> int:
         return 0
     chosen = _read(options)
     results = []
+    if not options.fit:
+        make_folder(options.output)
     for library in dict.fromkeys(row.library for row in chosen):
         own, profile = [row for row in chosen if row.library == library], options.network or rows.PROFILES[library]
         if options.fit:
@@ -55,7 +59,6 @@ def main() -> int:
             results += [report.Result(row, time) for row, time in zip(own, times)]
     if options.fit:
         return 0
-    os.makedirs(options.output, exist_ok=True)
     with open(os.path.join(options.output, "rows.csv"), "w", encoding="utf-8") as stream:
         report.write_csv(results, stream)
     text = [*report.summary(results), "", *report.curves(results)]
