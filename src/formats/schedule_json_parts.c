@@ -433,7 +433,7 @@ int trv_reader_check_symmetry(schedule_reader_t *reader)
                     int other = trv_torus_rank(torus, at);
                     same = same_sends(reader, rank, other, stream, step, &out);
                     if (same == 0)
-                        trv_json_fail(&reader->json, NULL, NULL,
+                        trv_json_fail(&reader->json, reader->json.root, "symmetry",
                                       "\"symmetry\" is \"%s\", but in step %d of stream %d rank %d does "
                                       "not send as rank %d does",
                                       by == 1 ? "translation" : "parity", step, stream, other, rank);

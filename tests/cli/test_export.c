@@ -414,7 +414,7 @@ static void test_bad_files(void **state)
         {COMBINE("[0, 0, [], 0]"), "a combine"},
         {COMBINE("[0, 0, [1], 7]"), "ascending"},
         {HEAD "\"symmetry\": \"translation\", \"streams\": [{\"steps\": [[[0,1,\"+0\",64,{\"blocks\":\"all\"}]]]}]}",
-         "symmetry"},
+         "text:1:97: \"symmetry\" is \"translation\", but in step 0 of stream 0 rank 1 does not send as rank 0 does"},
         {"{\"format\": \"trivance-schedule-1\", \"torus\": [1000000], \"vector_bytes\": 64, \"streams\": [{\"steps\": "
          "[[],[],[],[],[],"
          "[],[],[],[],[],[],[],[],[],[],[],[]]}]}",
