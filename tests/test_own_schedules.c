@@ -45,7 +45,7 @@ static void test_own_schedules(void **state)
         assert_int_equal(trv_planner_add(planner, schedule, "mine"), TRV_OK);
         assert_refused(planner, schedule, "mine", TRV_ERR_ARGUMENT, "is that of another candidate");
         assert_refused(planner, schedule, "swing-b", TRV_ERR_ARGUMENT, "is that of another candidate");
-        assert_refused(planner, schedule, "", TRV_ERR_ARGUMENT, "or does not have 1 to 127 characters");
+        assert_refused(planner, schedule, "", TRV_ERR_ARGUMENT, "the name '' does not have 1 to 127 characters");
         trv_schedule_destroy(schedule);
         assert_true(trv_planner_rank(planner, 64, 64, after) > 0);
         assert_string_equal(after->algorithm, own[i].wins ? "mine" : before.algorithm);

@@ -15,13 +15,12 @@
 
 static int check_name(const trv_candidates_t *list, const char *name)
 {
-    const bool taken = !*name || strlen(name) >= TRV_ALGORITHM_NAME_MAX || trv_algorithm_find(name) ||
-                       trv_candidates_find(list, name) >= 0;
-    return taken
+    if (!*name || strlen(name) >= TRV_ALGORITHM_NAME_MAX)
+        return trv_fail(TRV_ERR_ARGUMENT, "the name '%.60s' does not have 1 to %d characters, for example mine", name,
+                        TRV_ALGORITHM_NAME_MAX - 1);
+    return trv_algorithm_find(name) || trv_candidates_find(list, name) >= 0
                ? trv_fail(TRV_ERR_ARGUMENT,
-                          "the name '%.60s' is that of another candidate, or does not have 1 to %d characters; choose "
-                          "another one, for example mine",
-                          name, TRV_ALGORITHM_NAME_MAX - 1)
+                          "the name '%.60s' is that of another candidate; leave one out or choose another name", name)
                : TRV_OK;
 }
 

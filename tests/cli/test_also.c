@@ -105,7 +105,7 @@ static void test_bad_also(void **state)
         tool_expect_error(line, bad[i].words);
     }
     snprintf(line, sizeof line, "plan 5 --messages-per-port=2 --also=%s,%s", path, path);
-    tool_expect_error(line, "is that of another candidate");
+    tool_expect_error(line, "direct.json' is that of another candidate; leave one out or choose another name\n");
     tool_expect_error("plan 5 --also=nothing.json", "nothing.json");
     write_direct(path, false, false);
     snprintf(line, sizeof line, "plan 5 --also=%s", path);
