@@ -127,7 +127,7 @@ static void test_rejected(void **state)
         {"bandwidth", "1gb/s", "'1gb/s' is not a rate"},
         {"bandwidth", "0Gb/s", "is not a rate"},
         {"jitter", "0.5", "is not a share"},
-        {"seed", "-1", "the seed '-1' is not a whole number"},
+        {"seed", "-1", "the value '-1' is not a whole number"},
         {"model", "lifo", "'lifo' is neither dateline nor fifo; for example fifo"},
         {"shared-paths", "0:", "lists no dimensions"},
         {"shared-paths", "0:8", "lists no dimensions"},

@@ -84,7 +84,7 @@ static const trv_parameter_t table[] = {
      .summary = ", start-up of reductions %s ns"},
     {.name = "gamma-small", TIME(gamma_small_ns, 1), .affects = PLANS, .value = "TIME", .usual = "0ns",
      .sentence = "time per byte that is read of a reduction by one core, without start-up; used where it is faster "
-                 "(default: never)",
+                 "(default 0ns: never)",
      .summary = ", or %s ns/B without start-up where that is faster"},
     {.name = "message-overhead", TIME(message_overhead_ns, 1), .affects = PLANS, .value = "TIME",
      USUAL("0ns", "time for which a rank's processor is busy before it sends a message", ")"),

@@ -114,7 +114,6 @@ static int parse_marked_time(const char *text, value_t *value)
 
 static int parse_value(const trv_parameter_t *parameter, const char *text, value_t *value)
 {
-    char what[TRV_PARAMETER_TEXT_MAX];
     int rc, number = 0;
     switch (parameter->kind) {
     case TRV_KIND_WORD:
@@ -123,8 +122,7 @@ static int parse_value(const trv_parameter_t *parameter, const char *text, value
     case TRV_KIND_WHOLE:
         if (parameter->words && strcmp(text, parameter->words) == 0)
             return TRV_OK; /* 0 */
-        snprintf(what, sizeof what, "the %s", parameter->name);
-        rc = trv_parse_int(text, what, (int)parameter->low, (int)parameter->high, &number);
+        rc = trv_parse_int(text, "the value", (int)parameter->low, (int)parameter->high, &number);
         value->number = number;
         return rc ? trv_fail(rc, "%s%s%s; for example %s", trv_last_error(), parameter->words ? " or " : "",
                              parameter->words ? parameter->words : "", parameter->usual)

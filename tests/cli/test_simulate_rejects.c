@@ -68,7 +68,7 @@ static void test_bad_input(void **state)
         {"9 --buffer=1M", "trivance simulate: --buffer: with one queue per link (fifo) "},
         {"9 --jitter=10", "is not a share"},
         {"9 --jitter=101%", "is not a share"},
-        {"9 --seed=-1", "the seed '-1'"},
+        {"9 --seed=-1", "--seed: the value '-1' is not a whole number"},
         {"9 --slow-rank=9:2x", "--slow-rank: slow rank 9 does not exist; the ranks of 9 are 0 to 8"},
         {"9 --slow-rank=1", "for example 5:2x"},
         {"9 --slow-rank=1:2", "is not a factor"},
