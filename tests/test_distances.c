@@ -244,7 +244,7 @@ static void test_bad_arguments(void **state)
     (void)state;
     assert_int_equal(trv_distances_search(1, 1, WORK_MAX, (trv_span_t){0}, &found, NULL), TRV_ERR_ARGUMENT);
     assert_int_equal(trv_distances_search(30, 3, WORK_MAX, (trv_span_t){0}, &found, NULL), TRV_ERR_ARGUMENT);
-    assert_string_equal(trv_last_error(), "a phase on a ring of 30 takes 4 to 15 steps, not 3");
+    assert_string_equal(trv_last_error(), "a phase on a ring of 30 takes at least 4 steps and at most 15, not 3");
     assert_int_equal(trv_distances_search(30, 16, WORK_MAX, (trv_span_t){0}, &found, NULL), TRV_ERR_ARGUMENT);
     assert_int_equal(trv_distances_front(1, front), TRV_ERR_ARGUMENT);
     assert_int_equal(trv_distances_evaluate(&gaps, true), TRV_ERR_ARGUMENT);

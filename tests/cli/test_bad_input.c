@@ -112,7 +112,7 @@ static void test_bad_input(void **state)
         {"search 8x8 --format=svg", "no format 'svg'"},
         {"search 8x8 8x8", "give one ring, range of rings or list of tori"},
         {"search 4097", "from 2 to 4096"},
-        {"search 30 --steps=3", "takes 4 to 15 steps, not 3"},
+        {"search 30 --steps=3", "a phase on a ring of 30 takes at least 4 steps and at most 15, not 3\n"},
         {"search 30 --steps=0", "from 1 to 40"},
         {"search 30 --format=svg", "no format 'svg'"},
         {"search", "give one ring, range of rings or list of tori"},

@@ -136,6 +136,8 @@ if has_ofi; then
     good 2 '^# algorithm trivance-l, .*, transport (mpi|ofi)$' --transport=mpi,ofi --format=osu --bytes=8:16 -a trivance-l -i 2
 fi
 unset TRIVANCE_TRANSPORT
+"$launcher" -n 1 "$program" bench --bytes 64 -a ring -i 2 > "$out" 2> "$err"
+grep -q ' on 1 MPI rank; ' "$out" || fail "one rank: $(cat "$out" "$err")"
 # An error of only one rank is reported.
 if "$launcher" -n 1 "$program" bench --transport=ofi --bytes 64 -a ring -i 2 > "$out" 2> "$err"; then
     "$launcher" -n 2 "$program" bench --transport=ofi --bytes 64 -a ring : \

@@ -76,9 +76,10 @@ static void begin_table(bench_output_t *output, int ranks)
         memcpy(column + COLUMNS, turns_more, sizeof turns_more);
     }
     if (options->format == BENCH_TABLE)
-        printf("%s of %s on %d MPI ranks%s; sizes are of the whole vector%s\n\n",
+        printf("%s of %s on %d MPI rank%s%s; sizes are of the whole vector%s\n\n",
                trv_collective_shape(options->collective)->title, elements_text(options, elements), ranks,
-               options->in_place ? ", in place" : "", output->machine_load->busy ? "; measured on a busy machine" : "");
+               ranks == 1 ? "" : "s", options->in_place ? ", in place" : "",
+               output->machine_load->busy ? "; measured on a busy machine" : "");
     cli_table_begin(&output->table, stdout, format[options->format], column);
     cli_table_stream(&output->table);
 }

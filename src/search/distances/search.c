@@ -255,8 +255,8 @@ int trv_distances_search(int size, int steps, int64_t limit, trv_span_t part, tr
                         TRV_DISTANCES_SEARCH_MAX, size);
     int min = trv_distances_steps_min(size), max = trv_distances_steps_max(size);
     if (steps < min || steps > max)
-        return trv_fail(TRV_ERR_ARGUMENT, "a phase on a ring of %d takes %d to %d steps, not %d", size, min, max,
-                        steps);
+        return trv_fail(TRV_ERR_ARGUMENT, "a phase on a ring of %d takes at least %d step%s and at most %d, not %d",
+                        size, min, min == 1 ? "" : "s", max, steps);
     trv_distances_t paper;
     search_t search;
     int rc = trv_distances_paper(size, &paper);
