@@ -124,9 +124,16 @@ def main():
     commit = next((word[5:] for word in sys.argv[1:] if word.startswith("--at=")), None)
     if len(words) > 1 or any(word.startswith("-") for word in words) or (commit and "--budgets" in sys.argv):
         sys.exit(__doc__)
+    root = (words or ["."])[0]
+    if not os.path.isfile(os.path.join(root, "CONTRIBUTING.md")):
+        sys.exit(f"size.py: '{root}' is not the folder of the sources, which has CONTRIBUTING.md")
     if "--budgets" in sys.argv:
-        sys.exit(0 if check_budgets((words or ["."])[0]) else 1)
-    for part, modules in sizes((words or ["."])[0], commit).items():
+        sys.exit(0 if check_budgets(root) else 1)
+    try:
+        parts = sizes(root, commit)
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"size.py: {error.stderr.decode().strip()}")
+    for part, modules in parts.items():
         for module in sorted(modules):
             print(f"{modules[module]:7d}  {module}")
         print(f"{sum(modules.values()):7d}  {part}\n")
