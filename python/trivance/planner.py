@@ -258,7 +258,8 @@ class Planner(L.Handle):
 
 
 def plan(network: Union[Network, TorusLike], size: Bytes, collective: str = "allreduce", *, root: int = 0,
-         progress: Progress = None, **constraints: Any) -> Choice:
+         progress: Progress = None, consistent: bool = False, idempotent: bool = False,
+         memory: Optional[Bytes] = None) -> Choice:
     """The fastest schedule for a size. Answers are kept, so that a repeated question takes microseconds.
 
     Parameters
@@ -272,8 +273,8 @@ def plan(network: Union[Network, TorusLike], size: Bytes, collective: str = "all
         Of a broadcast, reduce, scatter or gather; for a set of nodes the root's place in their order.
     progress : callable, bool or None
         See `Schedule.verify`.
-    **constraints
-        Those of `Planner`: ``consistent``, ``idempotent``, ``memory``.
+    consistent, idempotent, memory
+        The constraints of `Planner`.
 
     Returns
     -------
@@ -284,7 +285,8 @@ def plan(network: Union[Network, TorusLike], size: Bytes, collective: str = "all
     UnsupportedError
         No schedule satisfies the constraints; the sentence names the constraints that exclude all.
     """
-    return Planner(network, collective, root=root, **constraints).best(size, progress)
+    return Planner(network, collective, root=root, consistent=consistent, idempotent=idempotent,
+                   memory=memory).best(size, progress)
 
 
 Network._plan = plan

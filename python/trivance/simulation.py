@@ -174,6 +174,8 @@ class Comparison:
         if relative is not None:
             L.choose("relative", relative, (*self.algorithms, "limit"))
         ax = ax or L.need("matplotlib.pyplot", "Comparison.plot").subplots()[1]
+        if not hasattr(ax, "set_xscale"):
+            raise L.ArgumentError(f"ax is {ax!r}; it is matplotlib's Axes; `savefig` writes a file")
         used = {name: colour_of(name) for name in self.algorithms}
         spare = [colour for colour in colours("c") if colour not in used.values()]
         for name in self.algorithms:

@@ -1,5 +1,6 @@
 """The public interface: the example of the documentation, names, properties, tables and conversions."""
 import doctest
+import functools
 import itertools
 import math
 import pathlib
@@ -114,6 +115,9 @@ def test_constraints():
     free, bound = tv.plan("9", "64K"), tv.plan("9", "64K", consistent=True, memory="1M")
     assert bound.consistent and bound.time >= free.time
     assert tv.Planner("9", consistent=True).best("64K").consistent
+    for plan in (tv.Network("9").plan, functools.partial(tv.plan, "9")):
+        with pytest.raises(TypeError, match=r"plan\(\) got an unexpected keyword argument 'algorithm'"):
+            plan("64K", algorithm="ring")
     with pytest.raises(tv.UnsupportedError, match="no schedule on 9 meets all constraints"):
         tv.plan("9", "64K", memory=1)
     with pytest.raises(tv.UnsupportedError, match="trivance-l violates the constraints: consistency"):
@@ -312,6 +316,8 @@ def test_plot():
     assert "dateline" in two_channels.plot().get_title() and "model='dateline'" in repr(two_channels)
     with pytest.raises(tv.ArgumentError):
         comparison.plot(relative="nothing")
+    with pytest.raises(tv.ArgumentError, match="ax is 'x.svg'; .*`savefig` writes a file"):
+        comparison.plot("x.svg")
 
 
 def _direct(name="direct"):
