@@ -53,9 +53,11 @@ static void test_rows(void **state)
             memset((char *)&options + p->offset, 1, p->bytes);
             assert_int_equal(trv_parameter_set(&options, p->name, p->usual), 0);
             assert_true(trv_parameter_is_default(&options, p));
-            assert_non_null(strstr(p->sentence, "default"));
+            char text[64];
+            snprintf(text, sizeof text, p->kind == TRV_KIND_WORD ? "(default)" : "(default %s", p->usual);
+            assert_non_null(strstr(p->sentence, text));
         }
-        assert_true(p->summary && p->affects);
+        assert_true(p->summary && p->affects && (!p->needs || trv_parameter_find(p->needs)));
         for (int j = 0; j < i; j++)
             assert_string_not_equal(trv_parameter_at(j)->name, p->name);
     }

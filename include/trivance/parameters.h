@@ -61,7 +61,8 @@ typedef struct trv_parameter {
     const char *mark;     /* another member, a bool that its text may set: "0.01ns/stream", "one"; NULL: none */
     size_t offset, bytes, mark_offset; /* of the members */
     const char *summary;               /* for a line about a network, with %s for the value; NULL: lists */
-    double unit;                       /* of numbers in it, in that of the member; 0: %s is the text of the value */
+    const char *needs;                 /* the parameter without which it has no effect; NULL: none */
+    double unit; /* of numbers in the summary, in that of the member; 0: %s is the text of the value */
 } trv_parameter_t;
 
 /* A parameter, counted from 0 in the order of help texts; NULL if there is none. */

@@ -111,7 +111,8 @@ class Verdict(c.Structure):
 
 class Parameter(c.Structure):
     _fields_ = _declared("char *name; int kind; unsigned affects; char *value, *words, *usual, *sentence; double low, "
-                         "high; char *member, *mark; size_t offset, bytes, mark_offset; char *summary; double unit")
+                         "high; char *member, *mark; size_t offset, bytes, mark_offset; char *summary, *needs; "
+                         "double unit")
 
 
 class ParameterEntry(c.Structure):

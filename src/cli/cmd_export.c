@@ -197,6 +197,8 @@ static int run(options_t *options)
         options->network.options.alpha_ns = options->alpha_ns;
         rc = cli_network_finish(&options->network, &options->tori.torus[0]);
         if (!rc)
+            rc = cli_check_untimed(&options->network, &options->selection, true);
+        if (!rc)
             rc = cli_choose(&options->selection.choice[0], &options->tori.torus[0], options->collective, options->root,
                             &options->network.options, NULL, bytes, &schedule, &time);
         if (!rc && !options->unchecked && cli_check_routes(schedule, &options->network.options)) {

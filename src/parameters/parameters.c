@@ -99,7 +99,7 @@ static const trv_parameter_t table[] = {
      .summary = ", jitter %s %%", .unit = 0.01},
     {.name = "seed", .kind = TRV_KIND_WHOLE, MEMBER(seed), .affects = TIMES, .value = "N", .high = INT_MAX,
      USUAL("1", "seed of the random numbers; the same seed gives the same times", ")"),
-     .summary = ", seed %s"},
+     .summary = ", seed %s", .needs = "jitter"},
     {.name = "slow-rank", LIST(slow_ranks), .affects = TIMES, .value = "R:Fx",
      UNSET("the work of rank R itself (alpha, message overhead, reductions) takes F times as long, for example 5:2x; "
            "up to 64 times; the planner ignores it")},
@@ -131,7 +131,7 @@ static const trv_parameter_t table[] = {
     {.name = "path-bandwidth", RATE(path_bps), .affects = PLANS, .value = "RATE",
      UNSET("bandwidth of shared paths, at most that of an interface (default: that of a link); no effect without "
            "these"),
-     .summary = ", %s Gb/s each"},
+     .summary = ", %s Gb/s each", .needs = "shared-paths"},
     {.name = "balance-ties", .kind = TRV_KIND_FLAG, MEMBER(balance_ties), .affects = TIMES, .value = "[yes|no]",
      .words = "no yes", .high = 1,
      USUAL("no", "packets half way round a ring take the direction in which fewer packets wait at their router",

@@ -138,7 +138,10 @@ static void test_verify(void **state)
     expect_without("verify 4x4 -a trivance,ring,bucket,recdoub,swing,bruck,hybrid --cut=5:+1 --cut=2:+0", "WRONG");
     expect("verify 4x4 -a star --cut=1:-0:one-way", 1,
            "step 1 of stream 0: rank 3 sends to rank 13 over the link 1:-0, which is cut");
-    expect("verify 4x4 -a star --slow-link=1:-0:4x", 0, "exact");
+    expect("verify 4x4 -a star,planned --slow-link=1:-0:4x", 0, "exact"); /* which the plan depends on */
+    expect("verify 9 -a hybrid:1@2 --slow-link=3:+0:4x", 0, "exact");     /* as this name does */
+    expect("verify 9 -a spanning-trees --slow-link=3:+0:4x", 0, "exact");
+    expect("export 9 -a trivance --format=goal --slow-link=3:+0:4x", 0, "num_ranks 9\n");   /* the fastest member */
     expect("verify 4x4 --cut=0:+0", 0, "step 1 of star needs the link 0:+0, which is cut"); /* not selected by name … */
     expect_without("verify 4x4 --cut=0:+0", "WRONG");
     expect("verify 4x4 -a star --cut=0:+0", 1, "WRONG"); /* … and selected */

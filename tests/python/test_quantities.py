@@ -13,7 +13,8 @@ from trivance._profiles import keyword_of
 
 from conftest import EXHAUSTIVE, TOOL
 
-QUESTION = ["simulate", "4x3", "--algorithm=bucket", "--format=json"]
+QUESTION = ["simulate", "4x3", "--algorithm=bucket", "--format=json", "--limit"]
+NEEDED = {"seed": ("jitter", "10%"), "path-bandwidth": ("shared-paths", "all")}  # other parameters would have no effect
 KNOWN = ["", "0", "1", "7", "1.5", " 1us", "1us ", "1 us", "1.5us", "1.5µs", "1.5μs", "1gb/s", "1Gb/s", "100GB/s",
          "1kb/s", "0.5Kb/s", "20000Tb/s", "٣", "٣us", "1e400", "1e400us", "1e3ns", "1e-3us", ".5us", "5.us", "+1us",
          "-1us", "0x10us", "inf", "infs", "nan", "nanus", "0ns", "0us", "3600s", "3601s", "1,5us", "10%", "100%",
@@ -40,7 +41,8 @@ def _network(name, text):
     if name == "slow-link":
         link, _, factor = text.rpartition(":")
         return tv.Network("4x3", slow={link: factor})
-    return tv.Network("4x3", **({"cuts": [text]} if name == "cut" else {keyword_of(name): text}))
+    given = [(name, text), *([NEEDED[name]] if name in NEEDED else [])]
+    return tv.Network("4x3", **({"cuts": [text]} if name == "cut" else {keyword_of(one): text for one, text in given}))
 
 
 def _tool(*options):
@@ -53,7 +55,8 @@ def test_parameters(seed):
     rng = random.Random(seed)
     for name in rng.sample([name for name, row in L.PARAMETERS.items() if row.kind != L.FLAG], 3):
         text = _text(rng)
-        code, answer, message = _tool(f"--{name}={text}", "--bytes=1K")
+        needed = ["--{}={}".format(*NEEDED[name])] if name in NEEDED else []
+        code, answer, message = _tool(f"--{name}={text}", *needed, "--bytes=1K")
         what = f"{name} {text!r}: {message}"
         try:
             network = _network(name, text)

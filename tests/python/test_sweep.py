@@ -208,7 +208,9 @@ def test_function_refuses(arguments, words):
     ("--torus=8 --workers=0", "--workers"),
     ("--torus=8 --workers=x", "--workers"),
     ("--torus=8 --link-latency=2h", "--link-latency: '2h' is not a time"),
-    ("--torus=1:10000:+1 --bytes=1:10000:+1 --seed=0:9999:+1 --algorithm=ring",
+    ("--torus=8 --seed=1", "--seed: valid only with jitter; leave it out or add that"),
+    ("--torus=8 --path-bandwidth=1Gb/s", "--path-bandwidth: valid only with shared_paths"),
+    ("--torus=1:10000:+1 --bytes=1:10000:+1 --seed=0:9999:+1 --jitter=1% --algorithm=ring",
      "1,000,000,000,000 points (10000 tori × 10000 sizes × 10000 values of seed); add --yes"),
 ])
 def test_bad_input(line, words, tmp_path, monkeypatch, capsys):
@@ -343,7 +345,7 @@ def test_dry_call(tmp_path):
     out = call(*grid, "--algorithm=ring,trivance", f"--output={tmp_path}/dry.csv")[0]
     assert out == "16 points (2 tori × 2 algorithms × 2 sizes × 2 values of alpha)\n" and not os.listdir(tmp_path)
     assert ", minus 108 whose algorithm" in call(*grid)[0]
-    assert "160000 points" in call(*grid, "--algorithm=ring,trivance", "--seed=1:10000:+1")[0]
+    assert "160000 points" in call(*grid, "--algorithm=ring,trivance", "--jitter=1%", "--seed=1:10000:+1")[0]
 
 
 @pytest.mark.exhaustive

@@ -57,7 +57,7 @@ class Grid:
         self.leaves_out = leave_out or "all" in values.items(given.get("algorithm", "all"), "algorithm")
         self.points = math.prod(len(axis.cells) for axis in self.axes)
         self.left_out = self._count_left_out()
-        self._check_roots()
+        self._check_effects(given)
 
     def digits(self, index: int) -> list[int]:
         """The indices of a point's values."""
@@ -104,8 +104,12 @@ class Grid:
         count = sum(not grid.has(index) for index in range(combinations))
         return count * (self.points // combinations)
 
-    def _check_roots(self) -> None:
+    def _check_effects(self, given: dict[str, Any]) -> None:
+        """Rejects parameters that have no effect at any point."""
         axes = {axis.name: axis.cells for axis in self.axes}
+        for name, needs in values.NEEDS.items():
+            if name in given and not {needs, "network"} & given.keys():  # a network's file may have it
+                raise L.ArgumentError(f"{name}: valid only with {needs}; leave it out or add that")
         for collective in map(str, axes.get("collective", ("allreduce",))):
             if collective not in ROOTED and any(axes.get("root", ())):
                 raise L.ArgumentError(f"root: {collective} has no root; leave it out, or choose the collective "

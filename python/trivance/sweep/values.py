@@ -48,6 +48,8 @@ _KINDS = {L.TIME: Kind("_ns", "ns", to_ns), L.RATE: Kind("_bps", "b/s", to_bps),
           L.SHARE: Kind("_percent", "%", lambda value, what: 100 * to_quantity(L.SHARE, value, what)),
           L.WHOLE: Kind("", "", _whole)}
 _ROWS = {name.replace("-", "_"): row for name, row in L.PARAMETERS.items()}
+#: The axis without which another one has no effect.
+NEEDS = {name: row.needs.decode().replace("-", "_") for name, row in _ROWS.items() if row.needs}
 #: The axes of a network.
 NETWORK = ("network", *_ROWS)
 #: The axes in the order of their columns. Those without a kind have words.

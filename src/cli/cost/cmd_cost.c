@@ -291,10 +291,7 @@ int cli_cost(int argc, char **argv)
         return cli_bad_last(argv[0]);
     if (options.paper)
         return cli_cost_paper(stdout, options.format) ? cli_bad_last(options.command) : CLI_OK;
-    if (options.links.links.count && options.tori.count > 1)
-        return cli_bad(argv[0], "--cut and --slow-link require a single torus, for example "
-                                "`trivance cost 9 --cut=3:+0`");
-    if (options.tori.count == 1 && cli_network_finish(&options.links, &options.tori.torus[0]))
+    if (cli_finish_tori(&options.links, &options.tori))
         return cli_bad_last(argv[0]);
     cli_selection_restrict(&options.selection, 1U << options.collective);
     return run(&options);

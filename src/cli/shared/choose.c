@@ -9,8 +9,38 @@
 
 #include <trivance/compare.h>
 
-#include "cli/shared/network_options.h"
+#include "algorithms/algorithm.h"
+#include "base/error.h"
 #include "cli/shared/progress.h"
+
+int cli_finish_tori(cli_network_t *network, const cli_tori_t *tori)
+{
+    int rc = TRV_OK;
+    if (network->links.count && tori->count > 1)
+        return trv_fail(TRV_ERR_ARGUMENT, "--cut and --slow-link require a single torus; give one, for example 9");
+    for (int t = 0; t < tori->count && !rc; t++)
+        rc = cli_network_finish(network, &tori->torus[t]);
+    return rc;
+}
+
+int cli_check_untimed(const cli_network_t *network, const cli_selection_t *selection, bool fastest)
+{
+    bool planned = false, avoids = false, slow = false;
+    for (int i = 0; selection && i < selection->choices; i++) {
+        const cli_choice_t *choice = &selection->choice[i];
+        planned |= choice->planned || (fastest && choice->family);
+        avoids |= strchr(choice->label, '@') != NULL;
+        for (int m = 0; m < choice->members; m++)
+            avoids |= choice->member[m]->any_network;
+    }
+    for (int i = 0; i < network->links.count; i++)
+        slow |= strcmp(network->links.link[i].option, "--slow-link") == 0 && !isinf(network->links.link[i].slow.factor);
+    if (slow && !planned && !avoids)
+        return trv_fail(TRV_ERR_ARGUMENT, "--slow-link affects only times, and what is selected by them; leave it out");
+    return planned || !cli_network_given(network, "messages-per-port")
+               ? TRV_OK
+               : trv_fail(TRV_ERR_ARGUMENT, "--messages-per-port affects only plans and limits; leave it out");
+}
 
 /* Finds the fastest member of a family. */
 static int find_fastest(const cli_choice_t *choice, const trv_torus_t *torus, trv_collective_t collective, int root,

@@ -6,6 +6,8 @@
 
 #include <trivance/planner.h>
 
+#include "cli/shared/input.h"
+#include "cli/shared/network_options.h"
 #include "cli/shared/select.h"
 
 /* A schedule's simulated time on a network. */
@@ -16,6 +18,15 @@ typedef struct cli_time {
 } cli_time_t;
 
 #define CLI_APPROXIMATE "simulated with larger packets, because there are millions; usually within 1 %"
+
+/* cli_network_finish for every torus; links require a single one. The pointers in the options are the same for all of
+ * them. */
+int cli_finish_tori(cli_network_t *network, const cli_tori_t *tori);
+
+/* For commands that compute no times: rejects options of links that have no effect on the selected algorithms (NULL:
+ * the schedule of a file). --messages-per-port affects plans, and --slow-link also names with @F and algorithms that
+ * choose their links; both affect families if their `fastest` member is selected. */
+int cli_check_untimed(const cli_network_t *network, const cli_selection_t *selection, bool fastest);
 
 /* Calls trv_planner_best with a progress bar. */
 int cli_planner_best(const trv_torus_t *torus, trv_collective_t collective, int root,

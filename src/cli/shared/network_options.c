@@ -29,6 +29,11 @@ static int index_find(const char *name)
     return cli_network_name(i) ? i : -1;
 }
 
+bool cli_network_given(const cli_network_t *network, const char *name)
+{
+    return network->given >> index_find(name) & 1;
+}
+
 void cli_network_init(cli_network_t *network) { *network = (cli_network_t){.options = TRV_SIMULATE_DEFAULTS}; }
 
 /* ---- As options -------------------------------------------------------------------------------------------------- */
@@ -146,6 +151,18 @@ int cli_network_set(cli_network_t *network, const char *name, const char *value)
 
 /* ---- Checking ---------------------------------------------------------------------------------------------------- */
 
+/* Rejects a parameter that has no effect, because the one that it needs has its default. */
+static int needs_check(const cli_network_t *network)
+{
+    for (int i = 1; parameter_of(i); i++) {
+        const char *name = parameter_of(i)->name, *needs = parameter_of(i)->needs;
+        if (needs && cli_network_given(network, name) &&
+            trv_parameter_is_default(&network->options, trv_parameter_find(needs)))
+            return trv_fail(TRV_ERR_ARGUMENT, "--%s is valid only with --%s; leave it out or add that", name, needs);
+    }
+    return TRV_OK;
+}
+
 /* Checks the options. An error that does not occur without a given option begins with the name of that option. */
 static int options_check(const cli_network_t *network, const trv_torus_t *torus)
 {
@@ -161,7 +178,7 @@ static int options_check(const cli_network_t *network, const trv_torus_t *torus)
         without.slow_ranks = 0;
         name = trv_simulate_check(&without, torus) && strcmp(trv_last_error(), sentence) == 0 ? "" : "slow-rank";
     }
-    const bool is_option = *name && network->given >> index_find(name) & 1;
+    const bool is_option = *name && cli_network_given(network, name);
     return trv_fail(rc, is_option ? "--%s: %s" : "%s%s", is_option ? name : "", sentence);
 }
 
@@ -177,7 +194,9 @@ int cli_network_finish(cli_network_t *network, const trv_torus_t *torus)
             if (network->slow_rank[j].rank == network->slow_rank[i].rank)
                 return trv_fail(TRV_ERR_ARGUMENT, "--slow-rank: rank %d is given twice; leave one out",
                                 network->slow_rank[i].rank);
-    const int rc = cli_links_finish(&network->links, torus, &options->slow_links);
+    int rc = needs_check(network);
+    if (!rc)
+        rc = cli_links_finish(&network->links, torus, &options->slow_links);
     return rc ? rc : options_check(network, torus);
 }
 

@@ -38,6 +38,8 @@ void cli_network_init(cli_network_t *network);
  * parameters that are not set, so that the order does not matter. TRV_ERR_ARGUMENT with a message for an unknown name
  * or an invalid value. */
 int cli_network_set(cli_network_t *network, const char *name, const char *value);
+/* Whether a parameter was set by its name, and not by a profile. */
+bool cli_network_given(const cli_network_t *network, const char *name);
 /* Checks the parameters that depend on the torus and on each other (slow ranks and links exist, no row is cut in
  * two, a packet fits in the buffer …) and sets the pointers in `options`. Must be called after every copy of a
  * cli_network_t. */

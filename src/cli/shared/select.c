@@ -22,6 +22,14 @@ const char *cli_member_name(const cli_choice_t *choice, int member)
     return strpbrk(choice->label, ":@") ? choice->label : trv_algorithm_name(choice->member[member]);
 }
 
+bool cli_has_planned(const cli_selection_t *selection)
+{
+    bool planned = false;
+    for (int i = 0; i < selection->choices; i++)
+        planned |= selection->choice[i].planned;
+    return planned;
+}
+
 bool cli_is_several(const cli_choice_t *choice) { return choice->planned || choice->family; }
 
 const char *cli_member_letter(const char *algorithm) { return strrchr(algorithm, '-') + 1; }

@@ -43,6 +43,9 @@ typedef struct cli_selection {
     cli_choice_t choice[CLI_CHOICES_MAX];
 } cli_selection_t;
 
+/* Whether the planner selects a schedule. */
+bool cli_has_planned(const cli_selection_t *selection);
+
 /* Parses "all", "trivance-b" or "trivance,swing-b,ring"; duplicates count once. */
 int cli_select(const char *list, cli_selection_t *selection);
 /* Selects Trivance, the families that it is compared with, and `planned`. */

@@ -189,10 +189,8 @@ static const char *check_values(const cli_simulate_t *job)
 static void warn(const cli_simulate_t *job)
 {
     char text[CLI_NETWORK_TEXT_MAX];
-    bool planned = false;
-    for (int i = 0; i < job->selection.choices && !job->schedule && !job->goal; i++)
-        planned |= job->selection.choice[i].planned;
-    if (planned && cli_network_unplanned(&job->network, text)[0])
+    if (!job->schedule && !job->goal && cli_has_planned(&job->selection) &&
+        cli_network_unplanned(&job->network, text)[0])
         cli_warn(job->command, "the planner ignores %s", text);
 }
 

@@ -324,18 +324,6 @@ static int check_single(const options_t *options)
     return TRV_OK;
 }
 
-/* Checks that the links exist on all tori. The pointers in the options are the same for all of them. */
-static int check_links(options_t *options, const trv_schedule_file_t *file)
-{
-    int rc = file->schedule ? cli_network_finish_file(&options->network, file) : TRV_OK;
-    if (options->network.links.count && options->tori.count > 1)
-        return trv_fail(TRV_ERR_ARGUMENT, "--cut and --slow-link require a single torus, for example "
-                                          "`trivance verify 9 --cut=3:+0`");
-    for (int t = 0; t < options->tori.count && !rc; t++)
-        rc = cli_network_finish(&options->network, &options->tori.torus[t]);
-    return rc;
-}
-
 /* Prints the table; *code receives the exit status if nothing fails. */
 static int print_table(const options_t *options, const trv_schedule_t *schedule, const trv_gpu_program_t *program,
                        int *code)
@@ -375,11 +363,15 @@ static int run(options_t *options)
     trv_schedule_file_t file = {0};
     trv_gpu_program_t program = {.gpus = 0};
     int code = CLI_BAD, rc = options->path ? read_file(options, &file, &program) : TRV_OK;
-    if (!rc && program.gpus && options->network.links.count)
+    if (!rc && program.gpus && options->network.given)
         rc = trv_fail(TRV_ERR_ARGUMENT,
-                      "--cut and --slow-link do not apply to a program of GPUs, which has no links; leave them out");
-    else if (!rc && !program.gpus)
-        rc = check_links(options, &file);
+                      "options of links do not apply to a program of GPUs, which has no links; leave them out");
+    else if (!rc && file.schedule)
+        rc = cli_network_finish_file(&options->network, &file);
+    if (!rc)
+        rc = cli_finish_tori(&options->network, &options->tori);
+    if (!rc)
+        rc = cli_check_untimed(&options->network, options->path ? NULL : &options->selection, false);
     if (!rc && !options->path)
         rc = check_root(options);
     if (!rc && !options->path)
@@ -423,14 +415,6 @@ static int read_option(void *context, int key)
     }
 }
 
-static bool has_planned(const cli_selection_t *selection)
-{
-    bool planned = false;
-    for (int i = 0; i < selection->choices; i++)
-        planned |= selection->choice[i].planned;
-    return planned;
-}
-
 int cli_verify(int argc, char **argv)
 {
     static options_t options;
@@ -449,7 +433,7 @@ int cli_verify(int argc, char **argv)
     for (int c = 0; c < TRV_COLLECTIVES; c++)
         collectives |= (unsigned)options.collective[c] << c;
     cli_selection_restrict(&options.selection, collectives);
-    if (options.with_bytes && !has_planned(&options.selection))
+    if (options.with_bytes && !cli_has_planned(&options.selection))
         return cli_bad(argv[0],
                        "--bytes is only for planned; named algorithms are verified for all sizes; leave it out");
     return run(&options);
