@@ -188,11 +188,11 @@ def decisions(log):
 def job(build, kind):
     """The decisions in a job of 4 ranks on a 2x2 torus."""
     if kind == "net":
-        command = f"{build}/bin/trivance launch -n 4 {build}/examples/allreduce_net"
+        command = f"{build}/bin/trivance launch -n 4 {build}/tests/guarantees/guarantees_net results"
     else:
         command = (f"mpirun.{kind} -n 4 env "
                    f"LD_PRELOAD={glob.glob(f'{build}/**/libtrivance_pmpi_{kind}.so', recursive=True)[0]} "
-                   f"{build}/tests/preload/preload_semantics.{kind}")
+                   f"{build}/tests/guarantees/guarantees_drop_in.{kind} results")
     with tempfile.TemporaryDirectory() as folder:  # a log of its own for each rank, because a launcher joins lines
         done = subprocess.run(["bash", "-c", f". scripts/mpi-environment.sh; {command}"], capture_output=True,
                               text=True, cwd=ROOT, timeout=600, check=False,
@@ -211,7 +211,9 @@ def everything(build):
     for library in sorted(glob.glob(f"{build}/**/*.so", recursive=True)):
         if "/tests/" not in library and not os.path.islink(os.path.dirname(library)):
             found[f"symbols {os.path.basename(library)}"] = lambda library=library: symbols(library)
-    for header in sorted(glob.glob(f"{ROOT}/include/trivance/*.h") + glob.glob(f"{build}/bindings/trivance/*.h")):
+    cache = pathlib.Path(build, "CMakeCache.txt").read_text(encoding="utf-8")
+    sources = re.search(r"^CMAKE_HOME_DIRECTORY:INTERNAL=(.*)$", cache, re.M).group(1)
+    for header in sorted(glob.glob(f"{sources}/include/trivance/*.h") + glob.glob(f"{build}/bindings/trivance/*.h")):
         found[f"prototypes {os.path.basename(header)}"] = lambda header=header: prototypes(header)
     for kind in ("openmpi", "mpich", "net"):
         found[f"decisions {kind}"] = lambda kind=kind: job(build, kind)
