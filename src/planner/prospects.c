@@ -18,7 +18,6 @@
 #define PER_ALGORITHM_MAX 4    /* maximum number of these choices of one algorithm */
 #define STOP_FACTOR       8    /* a candidate's simulation is stopped at this multiple of the best choice's time */
 #define LINES_MAX         48   /* number of candidates of algorithms that are made for lines */
-#define MODEL_SLACK       0.7  /* lower bound on the time of these, as a fraction of their model's estimate */
 #define LINES_SLOWER      2    /* time on a line relative to a ring, both without the start of steps (alpha) */
 #define TREE_RANKS_MAX    1e5  /* on more ranks the search for the trees of an algorithm takes seconds */
 #define CHEAP_MESSAGES    0.05 /* a schedule with fewer messages than this part of hops_max is cheap */
@@ -223,7 +222,7 @@ static int add_lines(search_t *search)
         if (prospect)
             rc = keep_if_allowed(search, prospect, &allowed);
         if (allowed)
-            prospect_update(prospect, MODEL_SLACK * line[i].likely_ns, line[i].likely_ns);
+            prospect_update(prospect, trv_planner_least_ns(search->planner, line[i].likely_ns), line[i].likely_ns);
         added += allowed;
     }
     free(line);

@@ -14,6 +14,10 @@
 #define KEPT_MAX          5e5
 #define KEPT_FOR_EXACT    3e6
 #define KEPT_FOR_CALLS    3e6
+/* The minimum time of a candidate, as a part of its model's estimate; the second where messages have overheads, because
+ * the models are less exact there. */
+#define LEAST             0.7
+#define LEAST_OVERHEADS   0.5
 #define EXACT_PER_MESSAGE 4 /* packets are not enlarged below this number per message: that would save little work */
 
 bool trv_planner_same_algorithm(const char *name, const char *other)
@@ -141,6 +145,11 @@ double trv_planner_estimate(const trv_planner_t *planner, const trv_model_t *mod
     return fmax((model->queues ? add_in_part(network_ns, busy_ns) : fmax(network_ns, busy_ns)) +
                     model->waits * message_ns,
                 model->messages * message_ns);
+}
+
+double trv_planner_least_ns(const trv_planner_t *planner, double estimate_ns)
+{
+    return (planner->list.has_message_overheads ? LEAST_OVERHEADS : LEAST) * estimate_ns;
 }
 
 /* Orders entries by time, then by steps, then by their order in the list. The order in the list of

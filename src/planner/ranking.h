@@ -76,6 +76,9 @@ void trv_planner_split_time(trv_planner_choice_t *choice, double time_ns, double
 int trv_planner_make_choice(const trv_planner_t *planner, trv_candidate_t *candidate, const trv_entry_t *entry,
                             trv_planner_choice_t *choice);
 
+/* The minimum time of a candidate whose model gives this estimate. */
+double trv_planner_least_ns(const trv_planner_t *planner, double estimate_ns);
+
 /* As trv_planner_time, but sets the time to INFINITY if it exceeds `cutoff_ns`, which takes less work. */
 int trv_planner_time_within(trv_planner_t *planner, uint64_t vector_bytes, const char *algorithm, double cutoff_ns,
                             trv_planner_choice_t *choice);

@@ -23,7 +23,6 @@
  * whose estimate exceeds the best time by NEAR_FACTOR. */
 #define MODELLED_WORK 1e6
 #define NEAR_FACTOR   1.6
-#define MODEL_SLACK   0.7 /* lower bound on the time of a candidate, as a fraction of its model's estimate */
 #define IDLE_STEP     0.2 /* work of reading a step of one rank without messages, relative to a message */
 #define FEW_MESSAGES  5e4 /* algorithms of the table with fewer messages are simulated first */
 
@@ -215,7 +214,7 @@ static int examine_modelled(trv_ranking_t *ranking, int listed)
     qsort(ranking->entry, (size_t)count, sizeof *ranking->entry, by_estimate);
     for (int i = 0; i < count && examined < count_max && work < MODELLED_WORK && !rc; i++) {
         const trv_entry_t *entry = &ranking->entry[i];
-        if (MODEL_SLACK * entry->estimate_ns > trv_ranking_cutoff_ns(ranking))
+        if (trv_planner_least_ns(planner, entry->estimate_ns) > trv_ranking_cutoff_ns(ranking))
             break;
         if (examined >= MODELLED_OVERHEADS && ranking->timed > 0 &&
             entry->estimate_ns > NEAR_FACTOR * ranking->best[0].time_ns)
