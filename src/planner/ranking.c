@@ -11,9 +11,9 @@
 
 /* Maximum steps of all ranks and streams, and messages, of a simulator that is kept; of those together that are kept
  * for the confirmation; and of those together that are kept for the next call. Each takes about 50 bytes. */
-#define KEPT_MAX          5e5
-#define KEPT_FOR_EXACT    3e6
-#define KEPT_FOR_CALLS    3e6
+#define KEPT_MAX       5e5
+#define KEPT_FOR_EXACT 3e6
+#define KEPT_FOR_CALLS 3e6
 /* The minimum time of a candidate, as a part of its model's estimate; the second where messages have overheads, because
  * the models are less exact there. */
 #define LEAST             0.7

@@ -240,6 +240,23 @@ static void test_why_where_ranks_differ(void **state)
     }
 }
 
+/* The row that --why marks as chosen is the plan, also where messages have overheads. */
+static void test_why_shows_the_plan(void **state)
+{
+    static const char *const questions[] = {"24 --cut=0:+0 -b 1M --network=tofu-d", "27m -b 256K --network=tofu-d",
+                                            "16 --cut=0:+0 -b 1M --network=tofu-d", "5x5 --collective=reduce -b 64K",
+                                            "4x4 --no-forwarding -b 1M"};
+    (void)state;
+    for (size_t i = 0; i < sizeof questions / sizeof questions[0]; i++) {
+        char line[128], plan[64];
+        snprintf(line, sizeof line, "plan %s --why -f json", questions[i]);
+        json_t *rows = tool_json(line);
+        tool_plan(questions[i], plan);
+        assert_string_equal(tool_text(json_array_get(rows, 0), "algorithm"), plan);
+        json_decref(rows);
+    }
+}
+
 static void test_why(void **state)
 {
     const char *question = exhaustive() ? "27x27 -b 128K" : "9x9 -b 128K";
@@ -412,6 +429,7 @@ int main(void)
         cmocka_unit_test(test_all_sizes),
         cmocka_unit_test(test_why),
         cmocka_unit_test(test_why_where_ranks_differ),
+        cmocka_unit_test(test_why_shows_the_plan),
         cmocka_unit_test(test_why_distant_networks),
         cmocka_unit_test(test_direct_all_to_all),
         cmocka_unit_test(test_bad_input),
