@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Time and memory of `trivance plan`, cold, beside the aims: 0.2 s on symmetric tori up to 32x32 and 16x16x16; 2 s on any
-# other network of up to 1,024 nodes; 10 s and 1 GB up to 10,000; with --why three times as long. Seconds are those of
-# one processor.
+# Time and memory of `trivance plan`, cold, beside the aims: 0.2 s on symmetric tori up to 32x32 and 16x16x16; 2 s on
+# any other network of up to 1,024 nodes; 10 s and 1 GB up to 10,000; with --why three times as long. Seconds are those
+# of one processor.
 #
 #     bench/planning.sh [BUILD]      all questions, about four minutes
 #     bench/planning.sh BUILD TORUS [OPTION…]      this network at all sizes, for example build 27x27m

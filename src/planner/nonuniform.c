@@ -100,8 +100,8 @@ int trv_nonuniform_create(trv_planner_t *planner, const trv_simulate_options_t *
 
 /* ---- Simulating -------------------------------------------------------------------------------------------------- */
 
-/* Finds the index of the candidate with this name, or adds it. The index is negative if there is no such schedule on this
- * network. */
+/* Finds the index of the candidate with this name, or adds it. The index is negative if there is no such schedule on
+ * this network. */
 static int find_candidate(trv_candidates_t *list, const char *name, int *index)
 {
     *index = trv_candidates_find_or_add(list, name);

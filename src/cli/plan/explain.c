@@ -61,8 +61,8 @@ static bool row_exists(const cli_explanation_t *analysis, const trv_planner_choi
     return false;
 }
 
-/* Whether simulations are expensive: where ranks differ every plan is simulated rank by rank, and hundreds of plans take
- * too long on large networks. */
+/* Whether simulations are expensive: where ranks differ every plan is simulated rank by rank, and hundreds of plans
+ * take too long on large networks. */
 static bool is_expensive(const cli_explanation_t *analysis)
 {
     const cli_plan_query_t *query = analysis->query;

@@ -2,8 +2,8 @@
  * The networks on which each row of `trivance plan --why` would be selected. They differ from the given network in one
  * parameter: alpha, the bandwidth or the latency of the links, over four decades around its value, in equal ratios.
  * Where a row is first selected, at increasing distance from the given value, bisection finds it to two digits. (A time
- * is not the sum of parts that are proportional to the parameters, because streams overlap. Extrapolated parts therefore
- * only show which rows are slower than another by a factor.)
+ * is not the sum of parts that are proportional to the parameters, because streams overlap. Extrapolated parts only
+ * show which rows are slower than another by a factor.)
  *
  * Where ranks differ, a plan takes tens of simulations. There the *rivals*, the rows and all plans found so far, are
  * timed first; a row is not timed if its parts show that it is far too slow. Only if a row other than the first is the
