@@ -132,11 +132,21 @@ static void add_box(trv_node_search_t *search, int i)
         add_prospect(search, box->choice[i].algorithm, TRV_NODE_BOX, PRIORITY_STEP * i - 1);
 }
 
+/* Whether algorithms of the table must be tried on the box. The planner for the box has compared those with at most the
+ * network's messages per port of the box; the machine can have more ports. */
+static bool must_try_box(const trv_node_search_t *search)
+{
+    const trv_box_choices_t *box = &search->box;
+    const bool more_ports = search->network.messages_per_port > 0 &&
+                            trv_torus_ports(&box->torus) < trv_torus_ports(search->machine);
+    return box->planner && box->torus.dims > 1 && (!box->exact || more_ports);
+}
+
 /* Marks all algorithms of the table, and adds those that are missing, to be tried last: baselines before others, rings
- * before lines. For a box whose times are known, the planner for the box has compared them. */
+ * before lines. */
 static void add_listed(trv_node_search_t *search)
 {
-    const bool has_box = search->box.planner && !search->box.exact && search->box.torus.dims > 1;
+    const bool has_box = must_try_box(search);
     for (int shape = 0; shape <= TRV_NODE_BOX; shape++)
         for (int i = 0; i < trv_algorithms_count(); i++) {
             const trv_algorithm_t *algorithm = trv_algorithm_at(i);

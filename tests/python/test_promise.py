@@ -145,7 +145,8 @@ def test_promise(exhaustive):
     assert ask(1, 300 if exhaustive else 4, ranks=64 if exhaustive else 16, largest=2 ** 22) == 0
 
 
-NODES = [  # with whole vectors of megabytes, whose packets the search enlarges
+NODES = [
+    # with whole vectors of megabytes, whose packets the search enlarges
     (tv.Network("5x3", nodes=[0, 1, *range(3, 15)], bandwidth="25Gb/s", injection="30Gb/s", alpha="100ns",
                 gamma="0.02ns/stream", messages_per_port=2), "allgather", 3567457),
     (tv.Network("5x6", nodes=sorted(set(range(30)) - {14, 20, 23, 26}), bandwidth="200Gb/s", alpha="500ns",
@@ -154,6 +155,9 @@ NODES = [  # with whole vectors of megabytes, whose packets the search enlarges
     (tv.Network("9x4", cuts=[(30, "+1")], nodes=sorted(set(range(36)) - {19}), bandwidth="1600Gb/s", alpha="100ns",
                 gamma="0ns"),
      "allreduce", 80280736),
+    # a box whose ranks have fewer ports than the nodes of the machine
+    (tv.Network("10x2m", nodes=range(10, 14), bandwidth="3200Gb/s", injection="30Gb/s", alpha="5us", gamma="0ns"),
+     "allreduce", 1089523),
 ]
 
 
