@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Follows recipes of CONTRIBUTING.md in a copy of the sources: adds a parameter of networks (toy-time), an option of
-# export (--toys), an export format (toy) and a Python function (toy_name), and looks for them everywhere.
+# export (--toys), an export format (toy), a Python function (toy_name) and a collective (toy, an AllGather by another
+# name), and looks for them everywhere.
 # Usage: recipes.sh SOURCES
 set -eu -o pipefail
 sources=$1
@@ -71,14 +72,33 @@ END
 sed -i -e 's/^from .planner import Algorithm,/& toy_name,/' -e 's/^    "format_bytes",/    "toy_name", &/' \
     python/trivance/__init__.py
 
-for file in include/trivance/{simulate,formats}.h src/parameters/parameters.c src/cli/cmd_export.c \
+# A collective, of which `linear` is the algorithm, and libtrivance_net a front end
+sed -i 's/^    TRV_ALLTOALL$/    TRV_ALLTOALL, TRV_TOY/' include/trivance/schedule.h
+edit src/schedule/collective.h after '[TRV_ALLTOALL] =' \
+    <<< '    [TRV_TOY] = {"toy", "Toy", false, false, TRV_OWNER, TRV_EVERY_RANK},'
+sed -i 's/^    .collectives = TRV_TREE_COLLECTIVES |/& 1U << TRV_TOY |/' src/algorithms/linear.c
+sed -i -e 's/ scatter gather alltoall"/&" toy"/' -e 's/gather or alltoall"/gather, alltoall or toy"/' src/cli/shared/select.h
+sed -i 's/^BLOCKED = (/&"toy", /' python/trivance/_library.py
+edit include/trivance/net.h before 'TRV_API int trv_net_alltoall(' << 'END'
+TRV_API int trv_net_toy(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type);
+END
+edit src/net/collective.c before 'int trv_net_alltoall(' << 'END'
+int trv_net_toy(trv_net_comm_t *comm, const void *input, void *output, size_t count, trv_type_t type)
+{
+    return collective_run(comm, movement(TRV_TOY, 0, input, output, count, type));
+}
+
+END
+
+for file in include/trivance/{simulate,formats,schedule,net}.h src/parameters/parameters.c src/cli/cmd_export.c \
+    src/schedule/collective.h src/algorithms/linear.c src/cli/shared/select.h src/net/collective.c \
     src/formats/front/files.c python/trivance/{schedule,planner,__init__,_library}.py; do
     ! cmp -s "$file" "$sources/$file" || { echo "recipes: $file has no place for the addition any more"; exit 1; }
 done
 off=(-DTRIVANCE_TESTS=OFF -DTRIVANCE_MPI=OFF -DTRIVANCE_EXPLORER=OFF -DTRIVANCE_TORCH=OFF -DTRIVANCE_BENCH=OFF)
 cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS=-Werror "${off[@]}" > "$folder/log" 2>&1 ||
     { tail -n 20 "$folder/log"; exit 1; }
-cmake --build build -j 2 --target trivance man trivance_shared trivance_formats >> "$folder/log" ||
+cmake --build build -j 2 --target trivance man trivance_shared trivance_formats trivance_net >> "$folder/log" ||
     { tail -n 20 "$folder/log"; exit 1; }
 tool=build/bin/trivance
 
@@ -117,6 +137,20 @@ expect '^9 toys$' export 9 --format=toy
 "$tool" export 9 --format=toy --toys=5 > out 2> errors || code=1
 has '^5 toys$' errors
 
+# The collective: list, proof, simulation, plan, help, completion, export, rejection of other algorithms, a rule
+expect '^toy ' list --collectives
+expect 'linear' list --collective=toy
+expect '^3x3 +linear:8 +toy +exact ' verify 3x3 --collective=toy --algorithm=linear:8
+expect '^Toy on the torus 3x3' simulate 3x3 --collective=toy --algorithm=linear:8 --bytes=9K
+expect '^linear.* Toy of 9 KiB' plan 3x3 --collective=toy --bytes=9K --messages-per-port=unlimited
+expect 'alltoall or toy' plan --help
+has 'alltoall toy' build/completions/trivance
+expect 'num_ranks 9' export 3x3 --collective=toy --algorithm=linear:8 --bytes=9K --format=goal
+! "$tool" simulate 3x3 --collective=toy --algorithm=bucket --bytes=9K > out 2> errors || code=1
+has 'Toy|toy' errors
+nm -D --defined-only build/src/net/libtrivance_net.so > symbols
+has ' trv_net_toy' symbols
+
 # Python: keyword argument, default, type, docstring, value, profile
 PYTHONPATH=build/python PYTHONDONTWRITEBYTECODE=1 python3 - << 'END' || code=1
 import inspect
@@ -134,7 +168,7 @@ found = {
     "options": ring.options["toy_time"] == "1.5us" and "toy_time='1.5us'" in repr(ring),
     "profile": tv.Network.from_profile("8", "./toy.json") == tv.Network("8", toy_time="3us"),
     "function": tv.toy_name() == "snake", "export": tv.Schedule("ring", "8").export("toy") == "8 toys\n",
-    "plan": ring.plan("1K").time > 0, "address": "toy-time=1500ns" in address(ring, 64)}
+    "collective": tv.Schedule("linear:8", "3x3", "toy").verify().exact, "plan": ring.plan("1K").time > 0, "address": "toy-time=1500ns" in address(ring, 64)}
 print("".join(f"recipes: Python lacks its {what}\n" for what, there in found.items() if not there), end="")
 sys.exit(not all(found.values()))
 END
