@@ -62,13 +62,20 @@ static double cutoff_ns(const trv_node_search_t *search)
     return last->time_ns * (last->exact ? 1 : TRV_CONFIRMED_NEAR);
 }
 
+/* Whether two entries are the same schedule. Of several schedules with exactly the same time by enlarged packets, which
+ * are alike on a ring and a line for example, one is kept, because the best entries are simulated again. */
+static bool is_same(const trv_node_search_t *search, const trv_node_entry_t *a, const trv_node_entry_t *b)
+{
+    if (!a->exact && !b->exact && a->time_ns == b->time_ns)
+        return true;
+    return a->order == b->order && strcmp(a->prospect.name, b->prospect.name) == 0 &&
+           trv_torus_equal(torus_of(search, a->prospect.shape), torus_of(search, b->prospect.shape));
+}
+
 void trv_node_entry_insert(trv_node_search_t *search, const trv_node_entry_t *entry)
 {
     for (int i = 0; i < search->entries; i++)
-        if (search->entry[i].order == entry->order &&
-            trv_torus_equal(torus_of(search, search->entry[i].prospect.shape),
-                            torus_of(search, entry->prospect.shape)) &&
-            strcmp(search->entry[i].prospect.name, entry->prospect.name) == 0)
+        if (is_same(search, &search->entry[i], entry))
             return;
     if (search->entries == search->kept && entry->time_ns >= search->entry[search->kept - 1].time_ns)
         return;

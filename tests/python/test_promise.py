@@ -166,6 +166,12 @@ def test_nodes(net, collective, size):
     assert violation(net, collective, 0, size) is None
 
 
+def test_equal_times_on_nodes():
+    """By enlarged packets eight schedules take the same time, and spanning-trees longer; by exact ones it is faster."""
+    net = tv.Network("43", cuts=[(6, "-0")], nodes=[0, 1, 8, 13, 25, 27, 30, 36, 39], bandwidth="400Gb/s", alpha="5us")
+    assert net.plan(45339390).time == tv.Planner(net).rank(45339390)[0].time
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description="Asks the planner random questions, and compares it with every listed "
                                      "algorithm.")
