@@ -21,7 +21,9 @@ build=${2:-build}
 jobs=${JOBS:-$(nproc)}
 logs=$build/check
 . scripts/mpi-environment.sh
+# ccache, where it is installed, serves every clone and, by its environment, the builds that tests make.
 export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
+! command -v ccache > /dev/null || export CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
 
 failed=""
 began=$SECONDS
@@ -58,12 +60,9 @@ filter_log() {
     printf %s "$clear"
 }
 
-# configure FOLDER CMAKE-OPTION…: with ccache, where it is installed, whose cache serves every clone.
+# configure FOLDER CMAKE-OPTION…
 configure() {
-    local folder=$1 launcher=()
-    shift
-    command -v ccache > /dev/null && launcher=(-DCMAKE_{C,CXX}_COMPILER_LAUNCHER=ccache)
-    cmake -S . -B "$folder" -G Ninja "${launcher[@]}" "$@"
+    cmake -S . -B "$1" -G Ninja "${@:2}"
 }
 
 # compile FOLDER CMAKE-OPTION…: configures and builds

@@ -21,6 +21,7 @@ unmet=$(dpkg-checkbuilddeps "$source/debian/control" 2>&1) || skip "$unmet"
 # The test checks the contents of the packages, so they are compiled without optimisation and debug information and
 # compressed as little as lintian accepts.
 export DEB_BUILD_OPTIONS="nocheck noautodbgsym noopt parallel=$(nproc)" DEB_CFLAGS_STRIP=-g DEB_CXXFLAGS_STRIP=-g
+export CCACHE_BASEDIR=$work/trivance
 export DPKG_DEB_COMPRESSOR_TYPE=gzip DPKG_DEB_COMPRESSOR_LEVEL=1
 
 # in_copy COMMAND…: runs a command in the copy of the sources; prints the end of its log only if it fails.

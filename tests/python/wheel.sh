@@ -10,6 +10,7 @@ mkdir -p "$work/source" "$work/empty"
 trap 'rm -rf "$work"' EXIT
 tar -C "$source" --exclude-vcs --exclude='./build*' -c . | tar -C "$work/source" -x
 cd "$work/source"
+export CCACHE_BASEDIR=$PWD
 "$python" -m pip wheel . --no-build-isolation --no-deps --no-index --disable-pip-version-check -q -w "$work" > "$work/log" 2>&1 ||
     { tail -40 "$work/log"; exit 1; }
 wheel=$(echo "$work"/trivance-*.whl)

@@ -13,6 +13,7 @@ for part in CMakeLists.txt cmake include src testbed explorer examples python do
     cp -r "$sources/$part" "$folder/copy/"
 done
 cd "$folder/copy"
+export CCACHE_BASEDIR=$PWD
 
 # Inserts the text of stdin before or after the first line of a file that contains LINE.
 edit() { # FILE before|after LINE
