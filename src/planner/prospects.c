@@ -20,7 +20,9 @@
 #define LINES_MAX         48   /* number of candidates of algorithms that are made for lines */
 #define LINES_SLOWER      2    /* time on a line relative to a ring, both without the start of steps (alpha) */
 #define TREE_RANKS_MAX    1e5  /* on more ranks the search for the trees of an algorithm takes seconds */
-#define CHEAP_MESSAGES    0.05 /* a schedule with fewer messages than this part of hops_max is cheap */
+#define CHEAP_RANKS       256 /* a schedule with fewer messages is cheap, on up to this number of ranks, … */
+#define CHEAP_MESSAGES    1e5
+#define CHEAP_PART        0.05 /* … or with fewer than this part of hops_max, on more */
 
 typedef struct search {
     const trv_planner_t *planner;
@@ -41,7 +43,9 @@ int trv_prospect_sample(const trv_planner_t *planner, uint64_t vector_bytes, trv
 
 bool trv_prospect_is_cheap(const trv_planner_t *planner, const trv_sample_t *sample)
 {
-    return sample->hops <= planner->hops_max && sample->messages <= CHEAP_MESSAGES * planner->hops_max;
+    const bool few = planner->list.network.torus.ranks <= CHEAP_RANKS;
+    return sample->hops <= planner->hops_max &&
+           sample->messages <= (few ? CHEAP_MESSAGES : CHEAP_PART * planner->hops_max);
 }
 
 bool trv_prospect_is_costly(const trv_planner_t *planner, const trv_model_t *model)
