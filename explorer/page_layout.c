@@ -44,7 +44,7 @@ static bool is_cut(const trv_picture_t *picture, int rank, int port, int next)
     const int low = trv_port_sign(port) > 0 ? rank : next;
     for (int i = 0; i < picture->marks; i++)
         if (picture->mark[i].rank == low && picture->mark[i].dimension == trv_port_dimension(port))
-            return isinf(picture->mark[i].factor[port % 2]);
+            return isinf(picture->mark[i].factor[trv_port_sign(port) < 0]);
     return false;
 }
 
@@ -53,7 +53,7 @@ static void put_links(const trv_picture_t *picture, const trv_layout_t *layout)
     int written = 0;
     fputs("],\n\"links\": [", stdout);
     for (int rank = 0; rank < layout->torus->ranks; rank++)
-        for (int port = 0; port < 2 * layout->torus->dims; port++) {
+        for (int port = 0; port < trv_port_count(layout->torus); port++) {
             const int next = trv_torus_neighbour(layout->torus, rank, port);
             if (next < 0)
                 continue;

@@ -73,7 +73,9 @@ static int put_panel(const explore_ask_t *ask, const trv_schedule_t *schedule, t
         printf("%s[%d,%d,%d,%" PRIu64 ",%d,\"", count ? "," : comma, arrow->stream, arrow->from, arrow->to,
                trv_units_bytes(schedule, arrow->stream, arrow->units, ask->bytes), hops);
         for (int s = i; s <= last; s++) {
-            printf("%s%c%d", s > i ? " " : "", panel->segment[s].sign > 0 ? '+' : '-', panel->segment[s].dimension);
+            char port[TRV_PORT_TEXT_MAX];
+            printf("%s%s", s > i ? " " : "",
+                   trv_port_format(trv_port(panel->segment[s].dimension, panel->segment[s].sign), port));
             if (panel->segment[s].hops > 1)
                 printf("·%d", panel->segment[s].hops);
         }
@@ -90,7 +92,7 @@ static int put_panel(const explore_ask_t *ask, const trv_schedule_t *schedule, t
 static int put_loads(const explore_ask_t *ask, const trv_schedule_t *schedule, const trv_panel_t *panel)
 {
     const trv_torus_t *torus = trv_schedule_torus(schedule);
-    const int ports = 2 * torus->dims, links = torus->ranks * ports;
+    const int ports = trv_port_count(torus), links = torus->ranks * ports;
     struct load {
         int messages;
         uint64_t bytes;

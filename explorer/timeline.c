@@ -117,7 +117,7 @@ static int check(const explore_ask_t *ask, const trv_schedule_t *schedule, const
 static int write_timeline(const explore_ask_t *ask, const trv_schedule_t *schedule)
 {
     const trv_torus_t *torus = trv_schedule_torus(schedule);
-    timeline_t line = {.ports = 2 * torus->dims};
+    timeline_t line = {.ports = trv_port_count(torus)};
     const int links = torus->ranks * line.ports;
     trv_simulator_t *simulator = NULL;
     int rc = trv_simulator_create(&simulator, schedule);

@@ -43,7 +43,7 @@ static void write_cable(FILE *out, const trv_torus_t *torus, int node, int port)
 
 void trv_testbed_write_cables(FILE *out, const tb_network_t *network, int node)
 {
-    for (int port = 0; port < 2 * network->torus.dims; port++)
+    for (int port = 0; port < trv_port_count(&network->torus); port++)
         if (tn_has_link(&network->torus, node, port))
             write_cable(out, &network->torus, node, port);
     if (network->management_bps <= 0)

@@ -154,7 +154,7 @@ static int check_shared(const check_t *check)
     int code = TRV_OK;
     for (int flows = 1; flows <= sharers && code == TRV_OK; flows++)
         code = check_flows(check, (tb_test_t){.what = "flows on one link", .number = flows}, flow, flows, flows);
-    flow[1] = (tb_flow_t){to, 0, packets, tn_opposite(port)};
+    flow[1] = (tb_flow_t){to, 0, packets, trv_port_opposite(port)};
     if (code == TRV_OK)
         code = check_flows(check, (tb_test_t){.what = "flows in opposite directions", .number = 2}, flow, 2, 1);
     return code;
@@ -168,7 +168,7 @@ static int check_all(const check_t *check)
     tb_flow_t *flow = calloc((size_t)torus->ranks * 2 * (size_t)torus->dims, sizeof *flow);
     int flows = 0;
     for (int node = 0; flow && node < torus->ranks; node++)
-        for (int port = 0; port < 2 * torus->dims; port++) {
+        for (int port = 0; port < trv_port_count(torus); port++) {
             const int d = trv_port_dimension(port);
             const bool shared = torus->size[d] == 2 && !trv_torus_is_line(torus, d) && !check->network->no_forwarding;
             if (tn_has_link(torus, node, port) && !(shared && trv_port_sign(port) < 0))
@@ -187,8 +187,8 @@ static int resolve_addresses(const check_t *check)
     const trv_torus_t *torus = &check->network->torus;
     double time_ns;
     int code = TRV_OK;
-    for (int i = 0; i < torus->ranks * 2 * torus->dims && code == TRV_OK; i++) {
-        const int node = i / (2 * torus->dims), port = i % (2 * torus->dims);
+    for (int i = 0; i < torus->ranks * trv_port_count(torus) && code == TRV_OK; i++) {
+        const int node = i / trv_port_count(torus), port = i % trv_port_count(torus);
         if (trv_port_sign(port) < 0 || !tn_has_link(torus, node, port))
             continue;
         const tb_flow_t flow = {node, trv_torus_neighbour(torus, node, port), 1, port};

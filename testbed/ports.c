@@ -62,7 +62,7 @@ static void write_routes(FILE *out, const trv_torus_t *torus, int node)
             continue;
         const int default_port = trv_torus_route_port(torus, node, to);
         write_route(out, node, address_of(to, -1), 32 - TB_PORTS_SHIFT, default_port);
-        for (int port = 0; port < 2 * torus->dims; port++)
+        for (int port = 0; port < trv_port_count(torus); port++)
             if (tn_port_for(torus, node, to, port) != default_port)
                 write_route(out, node, address_of(to, port), 32, tn_port_for(torus, node, to, port));
     }
@@ -70,7 +70,7 @@ static void write_routes(FILE *out, const trv_torus_t *torus, int node)
 
 void trv_testbed_write_ports(FILE *out, const trv_torus_t *torus, int node)
 {
-    for (int port = 0; port < 2 * torus->dims; port++)
+    for (int port = 0; port < trv_port_count(torus); port++)
         if (tn_has_link(torus, node, port))
             write_card(out, node, port);
     write_routes(out, torus, node);

@@ -92,7 +92,7 @@ void trv_testbed_probe_close(tb_probe_t *probe)
 static int send_one(const tb_probe_t *probe, const tb_flow_t *flow, uint32_t bytes)
 {
     static const unsigned char data[1 << 16];
-    struct sockaddr_in address = address_of(probe->network, flow->to, tn_opposite(flow->port));
+    struct sockaddr_in address = address_of(probe->network, flow->to, trv_port_opposite(flow->port));
     if (sendto(probe->socket[flow->from], data, bytes - TB_HEADER_BYTES, 0, (struct sockaddr *)&address,
                sizeof address) < 0)
         return trv_fail(TRV_ERR_STATE, "node %d cannot send: %s", flow->from, strerror(errno));
@@ -139,7 +139,7 @@ int trv_testbed_ping_pong(const tb_probe_t *probe, const tb_flow_t *flow, uint32
                           double *time_ns)
 {
     const int one = 1;
-    const tb_flow_t back = {flow->to, flow->from, flow->packets, tn_opposite(flow->port)};
+    const tb_flow_t back = {flow->to, flow->from, flow->packets, trv_port_opposite(flow->port)};
     double begin_ns = trv_now_ns();
     for (int turn = 0; turn < 2; turn++) {
         struct pollfd wait = {.fd = probe->socket[turn ? flow->from : flow->to], .events = POLLIN};

@@ -78,6 +78,3 @@ const exactly = value => Number(value.toPrecision(15))
 
 /** @param {number} count @param {string} one @param {string} [many] */
 export const countText = (count, one, many = `${one}s`) => `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
-
-/** @param {number} port */
-export const portText = port => `${port % 2 ? '-' : '+'}${port >> 1}`;

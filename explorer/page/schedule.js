@@ -4,11 +4,11 @@
  */
 import { cancelButton, showProblem, tip, toast } from './app.js';
 import { byId, element, prefersReducedMotion, segment } from './dom.js';
-import { bytesText, countText, portText } from './format.js';
+import { bytesText, countText } from './format.js';
 import { drawMatrix, sumOf } from './matrix.js';
 import { drawStage, findAt, legendOf, linkKey, NO_STEP, streamColour } from './stage.js';
 import { linkOptions, questionFor, scheduleOptions, titleOf, USUAL } from './state.js';
-import { active, coordinates, readTorus } from './torus.js';
+import { active, coordinates, opposite, portOf, portText, readTorus } from './torus.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./stage.js').Message} Message */
@@ -347,7 +347,7 @@ const neighbour = (rank, port) => network?.byPort.get(linkKey(rank, port))?.[2] 
 function linkAt(app, rank, port) {
   const other = neighbour(rank, port);
   return app.state.links.find(link => (link.rank === rank && link.port === port)
-    || (link.factor === Infinity && !link.oneWay && link.rank === other && link.port === (port ^ 1)));
+    || (link.factor === Infinity && !link.oneWay && link.rank === other && link.port === opposite(port)));
 }
 
 /** @param {App} app @param {number} rank @param {number} port @param {number} factor */
@@ -355,7 +355,7 @@ function setLink(app, rank, port, factor) {
   if (app.file) return;
   const entry = linkAt(app, rank, port), other = neighbour(rank, port);
   const links = app.state.links.filter(link => link !== entry
-    && !(factor === Infinity && link.rank === other && link.port === (port ^ 1)));
+    && !(factor === Infinity && link.rank === other && link.port === opposite(port)));
   if (factor > 1) links.push({ rank, port, factor });
   app.set({ links });
   toast(`Link ${rank}:${portText(port)} ${factor === 1 ? 'has full speed'
@@ -440,7 +440,7 @@ function key(app, event) {
   event.preventDefault();
   const [which, sign] = dims.length === 1 ? [0, move[1]] : move, d = dims[which];
   if (d === undefined) return;
-  const next = neighbour(app.state.rank, 2 * d + (sign > 0 ? 0 : 1)),
+  const next = neighbour(app.state.rank, portOf(d, sign)),
     rank = next < 0 ? Math.max(0, app.state.rank) : next;
   app.set({ rank });
   byId('description').textContent = describe(app, { rank, port: -1 }).replaceAll('\n', ', ');

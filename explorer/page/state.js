@@ -6,8 +6,8 @@ import table from 'explorer:algorithms';
 import tofuD from 'explorer:tofu-d';
 import collectives from 'explorer:collectives';
 import networkParameters from 'explorer:parameters';
-import { bytesArgument, parseBytes, portText, rateArgument, timeArgument } from './format.js';
-import { readTorus } from './torus.js';
+import { bytesArgument, parseBytes, rateArgument, timeArgument } from './format.js';
+import { portOf, portText, readTorus } from './torus.js';
 
 /** @typedef {import('./schedule.js').UserFile} UserFile */
 /**
@@ -213,7 +213,7 @@ KEYS.set('links', {
     state.links = words.flatMap(word => {
       const match = /^(\d{1,9}):([+-])(\d):(?:cut|(one-way)|(\d{1,9}(?:\.\d{1,9})?)x)$/.exec(word);
       if (!match) return [];
-      const [, rank, sign, dimension, oneWay, factor] = match, port = 2 * Number(dimension) + (sign === '-' ? 1 : 0);
+      const [, rank, sign, dimension, oneWay, factor] = match, port = portOf(Number(dimension), sign === '-' ? -1 : 1);
       return [{ rank: Number(rank), port, factor: Number(factor ?? Infinity), ...(oneWay ? { oneWay: true } : {}) }];
     }).slice(0, LINKS_MAX);
     return words.length === state.links.length;

@@ -5,9 +5,10 @@
 import { cancelButton, tip } from './app.js';
 import { modelOf, QUEUES } from './chart.js';
 import { byId, colour, legendEntry, segment } from './dom.js';
-import { bytesText, countText, parseBytes, portText, timeText } from './format.js';
+import { bytesText, countText, parseBytes, timeText } from './format.js';
 import { sentenceOf } from './pool.js';
 import { collectiveOptions, networkOptions, questionFor } from './state.js';
+import { portText } from './torus.js';
 
 /** @typedef {import('./app.js').App} App */
 /**

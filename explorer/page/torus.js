@@ -1,5 +1,5 @@
 /*
- * Tori as text, and the coordinates of ranks.
+ * Tori as text, the coordinates of ranks, and the ports of a rank, as trivance/torus.h numbers them.
  */
 
 /**
@@ -8,6 +8,18 @@
  * @property {number} lines bit d: dimension d is a line
  * @property {number} ranks
  */
+
+/** @param {number} dimension @param {number} sign */
+export const portOf = (dimension, sign) => 2 * dimension + (sign < 0 ? 1 : 0);
+
+/**
+ * Returns the port by which a message over the link of `port` arrives.
+ * @param {number} port
+ */
+export const opposite = port => port ^ 1;
+
+/** @param {number} port */
+export const portText = port => `${port % 2 ? '-' : '+'}${port >> 1}`;
 
 /** @param {Torus} torus @param {number} rank */
 export function coordinates(torus, rank) {

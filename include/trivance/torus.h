@@ -34,10 +34,13 @@ typedef struct trv_torus {
     unsigned lines;         /* bit d: dimension d is a line */
 } trv_torus_t;
 
-/* Ports: from dimension d and sign, +1 or -1, to the port's number, and back. */
+/* Ports: from dimension d and sign, +1 or -1, to the port's number, and back; the port in the opposite direction, by
+ * which a message over that link arrives; the number of ports, of which those without a link count, too. */
 static inline int trv_port(int dimension, int sign) { return 2 * dimension + (sign < 0); }
 static inline int trv_port_dimension(int port) { return port / 2; }
 static inline int trv_port_sign(int port) { return port % 2 ? -1 : 1; }
+static inline int trv_port_opposite(int port) { return port ^ 1; }
+static inline int trv_port_count(const trv_torus_t *torus) { return 2 * torus->dims; }
 
 #define TRV_PORT_TEXT_MAX 16
 

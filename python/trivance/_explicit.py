@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _library as L
 from ._units import to_bool, to_int, to_list
-from .torus import Torus
+from .torus import Torus, port_of
 
 if TYPE_CHECKING:
     from .schedule import Schedule
@@ -113,7 +113,7 @@ def _shorter_ports(torus: Torus, src: Any, dst: Any) -> Any:
     for d in reversed(range(len(torus.dims))):
         way = there[d] - here[d]
         up = way > 0 if d in torus.lines else way % torus.dims[d] <= torus.dims[d] // 2
-        port = np.where(way != 0, 2 * d + np.where(up, 0, 1), port)
+        port = np.where(way != 0, np.where(up, port_of(d, False), port_of(d, True)), port)
     return port
 
 

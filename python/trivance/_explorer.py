@@ -10,7 +10,7 @@ import shutil
 from typing import TYPE_CHECKING, Any, Iterable, Iterator, List, Tuple, Union
 
 from . import _library as L
-from .torus import port_text
+from .torus import is_down, opposite, port_text
 
 if TYPE_CHECKING:
     from .network import Network
@@ -64,8 +64,8 @@ def address(network: Network, size: int) -> str:
     cut = {(rank, port) for rank, port, factor in network.links if factor == math.inf}
     links = []
     for rank, port in sorted(cut):
-        both = (network.torus.neighbour(rank, port), port ^ 1) in cut
-        if not both or port % 2 == 0:
+        both = (network.torus.neighbour(rank, port), opposite(port)) in cut
+        if not both or not is_down(port):
             links.append(f"{rank}:{port_text(port)}:{'cut' if both else 'one-way'}")
     links += [f"{rank}:{port_text(port)}:{factor:.10g}x" for rank, port, factor in network.links if factor != math.inf]
     if links:

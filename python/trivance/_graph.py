@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Tuple
 
 from . import _library as L
 from ._units import to_bps
-from .torus import Torus, port_text
+from .torus import Torus, is_down, port_of, port_text
 
 if TYPE_CHECKING:
     from .network import Network
@@ -53,8 +53,8 @@ def _port(dims: List[int], a: Tuple[int, ...], b: Tuple[int, ...], name: Any) ->
         raise L.ArgumentError(f"the edge from {a} to {b} is no link of a torus; links join nodes that are 1 apart in "
                               "one coordinate, or the ends of a row")
     if dims[d] == 2 and name in (f"+{d}", f"-{d}"):  # both ports lead to the same rank
-        return d, 2 * d + (name[0] == "-")
-    return d, 2 * d + (step < 0 if abs(step) == 1 else step > 0)
+        return d, port_of(d, name[0] == "-")
+    return d, port_of(d, step < 0 if abs(step) == 1 else step > 0)
 
 
 def from_networkx(graph: Any, options: Dict[str, Any]) -> Dict[str, Any]:
@@ -68,7 +68,7 @@ def from_networkx(graph: Any, options: Dict[str, Any]) -> Dict[str, Any]:
     rings = set()
     for a, b, data in graph.to_directed().edges(data=True):
         d, port = _port(dims, at[a], at[b], data.get("port"))
-        if at[b][d] - at[a][d] != (-1 if port % 2 else 1):
+        if at[b][d] - at[a][d] != (-1 if is_down(port) else 1):
             rings.add(d)
         links.setdefault((at[a], port), data)
     rates = {link: to_bps(data["bandwidth"], "the bandwidth of an edge")

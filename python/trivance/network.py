@@ -16,7 +16,7 @@ from ._profiles import keyword_of, read_flag, read_profile
 from ._progress import Progress, callback
 from ._units import Bytes, to_bool, to_bytes, to_factor, to_int, to_list, to_quantity
 from .limit import Limit, find_limit
-from .torus import Torus, TorusLike, port_text
+from .torus import Torus, TorusLike, opposite, port_text
 
 if TYPE_CHECKING:
     from .planner import Choice
@@ -206,7 +206,7 @@ class Network:
             known = rank < self.torus.size and port < 2 * len(self.torus.dims)
             other = self.torus.neighbour(rank, port) if known else None
             if other is not None and not one_way:
-                yield other, port ^ 1, math.inf
+                yield other, opposite(port), math.inf
         for link, factor in (self.options["slow"] or {}).items():
             rank, port, one_way = _read_link(link, "a slow link")
             if one_way:

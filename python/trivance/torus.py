@@ -109,6 +109,21 @@ def _bits(mask: int) -> Tuple[int, ...]:
 TorusLike = Union[Torus, str, int, Sequence[int]]
 
 
+def port_of(dimension: int, down: bool) -> int:
+    """The port of a dimension in direction + or, `down`, -."""
+    return 2 * dimension + down
+
+
+def opposite(port: int) -> int:
+    """The port by which a message over the link of `port` arrives."""
+    return port ^ 1
+
+
+def is_down(port: int) -> bool:
+    """Whether the link of a port leads in direction -."""
+    return port % 2 == 1
+
+
 def port_text(port: int) -> str:
     """The text of a port: "+0" for 0, "-0" for 1, "+1" for 2."""
     return f"{'-' if port % 2 else '+'}{port // 2}"

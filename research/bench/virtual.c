@@ -122,7 +122,7 @@ static void travel(world_t *world, request_t *send, request_t *receive, double n
     int node = send->from, port;
     trv_route_begin(&route, &world->torus, send->from, send->to, first_port(&world->torus, send->from, send->to), 0);
     for (bool first = true; (port = trv_route_next(&route, &node)) >= 0; first = false) {
-        double *free_at = &world->free[node * 2 * world->torus.dims + port];
+        double *free_at = &world->free[node * trv_port_count(&world->torus) + port];
         double start = *free_at > head ? *free_at : head;
         *free_at = start + duration;
         head = start + network->latency;
@@ -226,7 +226,7 @@ world_t *world_create(const trv_torus_t *torus, const network_t *network)
     world->torus = *torus;
     world->network = *network;
     world->core = calloc((size_t)torus->ranks, sizeof *world->core);
-    world->free = calloc((size_t)(torus->ranks * 2 * torus->dims), sizeof *world->free);
+    world->free = calloc((size_t)(torus->ranks * trv_port_count(torus)), sizeof *world->free);
     pthread_mutex_init(&world->lock, NULL);
     for (int r = 0; world->core && r < torus->ranks; r++) {
         core_t *core = &world->core[r];
@@ -285,7 +285,7 @@ double world_run(world_t *world, trv_plan_t *const *plan, void *const *input, vo
     world->deadlocked = false;
     world->waiting = NULL;
     world->running = 0;
-    memset(world->free, 0, (size_t)(ranks * 2 * world->torus.dims) * sizeof *world->free);
+    memset(world->free, 0, (size_t)(ranks * trv_port_count(&world->torus)) * sizeof *world->free);
     for (int r = 0; r < ranks; r++) {
         core_t *core = &world->core[r];
         core->now = 0;

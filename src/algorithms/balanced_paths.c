@@ -71,7 +71,7 @@ static int add_messages(const trv_schedule_t *schedule, int rank, int step, bool
 
 static int balanced_paths_step(const trv_schedule_t *schedule, int rank, int stream, int step, trv_step_t *out)
 {
-    const int ports = 2 * schedule->torus.dims;
+    const int ports = trv_port_count(&schedule->torus);
     int rc = trv_step_reserve(out, ports, ports, 0);
     (void)stream;
     if (!rc)

@@ -135,7 +135,7 @@ static int star_gather(const view_t *view, int rank)
     int rc = star_blocks(view, rank, &own);
     for (int i = 0; i < view->star->vectors && !rc; i++) {
         const trv_star_vector_t *vector = &view->star->vector[i];
-        const int from = trv_star_peer(torus, rank, vector, true), port = vector->port ^ 1;
+        const int from = trv_star_peer(torus, rank, vector, true), port = trv_port_opposite(vector->port);
         rc = star_blocks(view, from, &theirs);
         if (!rc)
             rc = star_add_message(view, true, trv_star_peer(torus, rank, vector, false), port, 0, &own);

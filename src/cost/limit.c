@@ -100,7 +100,7 @@ static int limits_find_hops(limits_t *l, int from, bool backwards)
         for (int port = 0; port < l->ports; port++) {
             const int next = trv_torus_neighbour(l->torus, rank, port);
             if (next >= 0 && l->hops[next] < 0 &&
-                l->capacity[backwards ? link_of(l, next, port ^ 1) : link_of(l, rank, port)] > 0)
+                l->capacity[backwards ? link_of(l, next, trv_port_opposite(port)) : link_of(l, rank, port)] > 0)
                 l->hops[l->queue[last++] = next] = l->hops[rank] + 1;
         }
     }
@@ -162,7 +162,7 @@ static void limits_add_ranks(limits_t *l)
         for (int port = 0; port < l->ports; port++) {
             const int next = trv_torus_neighbour(l->torus, rank, port);
             out += l->capacity[link_of(l, rank, port)];
-            in += next >= 0 ? l->capacity[link_of(l, next, port ^ 1)] : 0;
+            in += next >= 0 ? l->capacity[link_of(l, next, trv_port_opposite(port))] : 0;
         }
         limits_add_set(l, 1, rank == l->root, l->ports, out, in);
     }
@@ -284,7 +284,7 @@ int trv_limit_find(const trv_network_t *network, const trv_hockney_t *times, trv
                   .shape = trv_collective_shape(collective),
                   .collective = collective,
                   .root = trv_collective_has_root(collective) ? root : -1,
-                  .ports = 2 * torus->dims,
+                  .ports = trv_port_count(torus),
                   .vector = (double)vector_bytes,
                   .in_flight = (double)in_flight_bytes};
     const size_t ranks = (size_t)torus->ranks;

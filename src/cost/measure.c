@@ -75,7 +75,7 @@ static void meter_choose_period(meter_t *meter)
  * the last counts. */
 static int meter_add_slow_links(meter_t *meter)
 {
-    const int ports = 2 * meter->torus->dims;
+    const int ports = trv_port_count(meter->torus);
     if (!meter_has_slow_links(meter))
         return TRV_OK;
     meter->slowness = malloc(meter->links * sizeof *meter->slowness);
@@ -105,7 +105,7 @@ static int meter_open(meter_t *meter, const trv_schedule_t *schedule, const trv_
                        .step = TRV_STEP_INIT};
     meter_choose_period(meter);
     size_t classes = (size_t)meter->classes, ranks = (size_t)meter->torus->ranks;
-    meter->links = classes * 2 * (size_t)meter->torus->dims;
+    meter->links = classes * (size_t)trv_port_count(meter->torus);
     meter->link = malloc(meter->links * sizeof *meter->link);
     meter->link_bytes = malloc((meter->links * (size_t)sizes + 1) * sizeof *meter->link_bytes);
     meter->message_bytes = malloc(((size_t)sizes + 1) * sizeof *meter->message_bytes);
@@ -148,7 +148,7 @@ static void meter_add_load(meter_t *meter, size_t link, int64_t shares, int64_t 
 static int meter_route(meter_t *meter, int stream, int rank, const trv_message_t *message)
 {
     const trv_torus_t *torus = meter->torus;
-    int ports = 2 * torus->dims, port, node;
+    int ports = trv_port_count(torus), port, node;
     if (message->peer < 0 || message->peer >= torus->ranks || message->port < 0 || message->port >= ports)
         return trv_fail(TRV_ERR_INVALID,
                         "rank %d sends to rank %d by port %d; ranks are 0 to %d and ports 0 to %d (verify the "
@@ -239,7 +239,7 @@ static double meter_busiest_bytes(const meter_t *meter, int size)
 
 static int meter_check_cuts(const meter_t *meter, int step)
 {
-    const int ports = 2 * meter->torus->dims;
+    const int ports = trv_port_count(meter->torus);
     char port[TRV_PORT_TEXT_MAX];
     for (size_t l = 0; meter->slowness && l < meter->links; l++)
         if (isinf(meter->slowness[l]) && meter->link[l].messages > 0)

@@ -312,7 +312,7 @@ int trv_layout_mark(const trv_layout_t *layout, const trv_picture_t *picture, co
     place[0] = place_mark(layout, mark->rank, port, cut);
     if (!wraps(layout, mark->rank, port))
         return 1;
-    place[1] = place_mark(layout, trv_mark_neighbour(picture, mark), port ^ 1, cut);
+    place[1] = place_mark(layout, trv_mark_neighbour(picture, mark), trv_port_opposite(port), cut);
     return 2;
 }
 

@@ -41,7 +41,8 @@ static int add_arrow(trv_panel_t *panel, int64_t *capacity, const trv_arrow_t *a
 static bool exists(const trv_schedule_t *schedule, const trv_message_t *message)
 {
     const trv_torus_t *torus = trv_schedule_torus(schedule);
-    return message->peer >= 0 && message->peer < torus->ranks && message->port >= 0 && message->port < 2 * torus->dims;
+    return message->peer >= 0 && message->peer < torus->ranks && message->port >= 0 &&
+           message->port < trv_port_count(torus);
 }
 
 static int collect_arrows(const trv_schedule_t *schedule, int step, int only_rank, int only_stream, trv_panel_t *panel)

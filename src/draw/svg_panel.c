@@ -34,10 +34,10 @@ static void draw_links(FILE *out, const trv_layout_t *layout)
 {
     fputs("<path d=\"", out);
     for (int rank = 0; rank < layout->torus->ranks; rank++)
-        for (int port = 0; port < 2 * layout->torus->dims; port++) {
+        for (int port = 0; port < trv_port_count(layout->torus); port++) {
             const int next = trv_torus_neighbour(layout->torus, rank, port);
             /* the other direction of a link is the same line, unless the link is a stub at both ends */
-            if (next >= 0 && (port % 2 == 0 || (layout->form != TRV_FORM_RING && next > rank)))
+            if (next >= 0 && (trv_port_sign(port) > 0 || (layout->form != TRV_FORM_RING && next > rank)))
                 trv_layout_link(layout, rank, port, 0, out);
         }
     fputs("\" stroke=\"" SVG_FAINT "\" stroke-width=\"1.6\"/>\n", out);

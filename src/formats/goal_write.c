@@ -67,7 +67,7 @@ static int write_program(trv_operations_t *operations, trv_span_t part, FILE *ou
     const trv_torus_t *torus = trv_schedule_torus(schedule);
     const trv_network_t network = {TRV_NETWORK, .torus = *torus};
     const uint64_t bytes = operations->vector_bytes;
-    writer_t writer = {2 * torus->dims, out};
+    writer_t writer = {trv_port_count(torus), out};
     char text[TRV_SHAPE_TEXT_MAX], name[64];
     int rc = TRV_OK;
     fprintf(out, "// %s, %s of %" PRIu64 " byte%s on %s; alpha %" PRIu64 " ns\n", trv_plain_name(schedule, name),

@@ -108,7 +108,7 @@ static int check_message(const relay_t *relay, int rank, const trv_message_t *se
 {
     const trv_torus_t *torus = &relay->from->torus;
     if (send->peer < 0 || send->peer >= torus->ranks || send->peer == rank || send->port < 0 ||
-        send->port >= 2 * torus->dims || !receive || receive->parts != send->parts ||
+        send->port >= trv_port_count(torus) || !receive || receive->parts != send->parts ||
         count_units(receive) != count_units(send))
         return trv_fail(
             TRV_ERR_INVALID,
@@ -231,7 +231,7 @@ static int fetch_step(relay_t *relay, int stream, int step)
         for (int i = 0; i < relay->step[rank].sends; i++) {
             const trv_message_t *send = &relay->step[rank].send[i];
             trv_route_t route;
-            if (send->peer < 0 || send->peer >= torus->ranks || send->port < 0 || send->port >= 2 * torus->dims)
+            if (send->peer < 0 || send->peer >= torus->ranks || send->port < 0 || send->port >= trv_port_count(torus))
                 continue; /* add_message reports it */
             trv_route_begin(&route, torus, rank, send->peer, send->port, trv_schedule_mirrored(relay->from, stream));
             const int hops = trv_route_length(&route);

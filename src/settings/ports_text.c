@@ -29,7 +29,7 @@ static const char *after_entry(const char *entry, size_t length) { return entry 
 
 bool trv_ports_assign(const char *text) { return strchr(text, '=') != NULL; }
 
-/* Returns the port number of "+0=eth1" (2 * dimension, + 1 for -); -1: it does not begin with a port. */
+/* Returns the port of "+0=eth1"; -1: it does not begin with a port. */
 static int read_port(const char *entry)
 {
     char name[8];

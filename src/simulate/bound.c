@@ -113,7 +113,7 @@ static void add_legs(bound_t *b, int rank, const send_t *send, uint64_t flits)
         int node = rank, sign = trv_port_sign((int)leg.port);
         const bool tied = b->options->balance_ties && 2 * leg.hops == (uint32_t)b->simulator->torus.size[d];
         for (int i = 0; i < size && (rounds || (uint32_t)i < rest) && !tied; i++) { /* tied: no link must carry it */
-            b->flits[node * 2 * fold->dims + (int)leg.port] += flits * (rounds + ((uint32_t)i < rest));
+            b->flits[node * trv_port_count(fold) + (int)leg.port] += flits * (rounds + ((uint32_t)i < rest));
             node = trv_torus_shift(fold, node, d, sign);
         }
         rank = trv_torus_shift(fold, rank, d, sign * (int)rest);
@@ -126,7 +126,7 @@ static void add_legs(bound_t *b, int rank, const send_t *send, uint64_t flits)
 static int64_t slow_time(const bound_t *b, const trv_slow_link_t *slow, uint64_t last)
 {
     const trv_simulator_t *s = b->simulator;
-    const int ports = 2 * s->fold.dims;
+    const int ports = trv_port_count(&s->fold);
     if (isinf(slow->factor) || slow->rank < 0 || slow->rank >= s->torus.ranks || slow->port < 0 || slow->port >= ports)
         return 0;
     for (const trv_slow_link_t *later = slow + 1; later < b->slow_link + b->slow_links; later++)
@@ -151,7 +151,7 @@ static int64_t link_bound(bound_t *b)
                 longest_last = last > longest_last ? last : longest_last;
             }
         }
-    for (int l = 0; l < s->fold.ranks * 2 * s->fold.dims; l++)
+    for (int l = 0; l < s->fold.ranks * trv_port_count(&s->fold); l++)
         max = b->flits[l] > max ? b->flits[l] : max;
     if (max == 0)
         return 0;
@@ -185,7 +185,7 @@ static int64_t processor_bound(const bound_t *b)
 
 static int bound_find(bound_t *b, const trv_simulate_options_t *options, double *bound_ns)
 {
-    size_t links = (size_t)b->simulator->fold.ranks * 2 * (size_t)b->simulator->fold.dims;
+    size_t links = (size_t)b->simulator->fold.ranks * (size_t)trv_port_count(&b->simulator->fold);
     b->alpha = trv_fs(options->alpha_ns);
     b->overhead = trv_fs(options->message_overhead_ns);
     b->part_overhead = trv_fs(options->part_overhead_ns);

@@ -137,7 +137,7 @@ static int send_now(run_t *run, uint32_t op)
 {
     const trv_goal_op_t *o = op_of(run, op);
     trv_legs_t legs = {.count = 0};
-    int ports = 2 * run->torus->dims, interface = -1, rc = match(run, op);
+    int ports = trv_port_count(run->torus), interface = -1, rc = match(run, op);
     if (rc)
         return rc;
     notify_groups(run, op, true);

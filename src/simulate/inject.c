@@ -131,7 +131,7 @@ static uint32_t message_choose_nic(const trv_packets_t *net, int node, int nic, 
     uint32_t base = (uint32_t)node << net->shift;
     if (nic >= 0)
         return base | net->path[nic];
-    uint32_t own = base | net->path[port], other = base | net->path[port ^ 1];
+    uint32_t own = base | net->path[port], other = base | net->path[trv_port_opposite(port)];
     if (net->finite)
         return own;
     int64_t own_free = net->nic[own].free_at, other_free = net->nic[other].free_at;
@@ -150,9 +150,10 @@ static int check_route(const trv_packets_t *net, int node, const trv_legs_t *leg
                             node, legs->leg[l].hops, INFO_HOPS_MASK);
         for (uint32_t h = 0; net->slow && h < legs->leg[l].hops; h++) {
             int64_t flit = net->link_flit[(uint32_t)at << net->shift | port];
+            char name[TRV_PORT_TEXT_MAX];
             if (flit == TRV_NEVER)
-                return trv_fail(TRV_ERR_UNSUPPORTED, "a message of rank %d needs the link %d:%c%d, which is cut", node,
-                                at, port % 2 ? '-' : '+', trv_port_dimension((int)port));
+                return trv_fail(TRV_ERR_UNSUPPORTED, "a message of rank %d needs the link %d:%s, which is cut", node,
+                                at, trv_port_format((int)port, name));
             *slowest = flit > *slowest ? flit : *slowest;
             at = trv_torus_shift(&net->torus, at, trv_port_dimension((int)port), trv_port_sign((int)port));
         }

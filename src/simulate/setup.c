@@ -85,11 +85,12 @@ static int slow_links(trv_packets_t *net, const trv_simulate_options_t *o)
 /* Sets the interface of each port, and the time that a flit which leaves by the port occupies it. */
 static void share_paths(trv_packets_t *net, const trv_simulate_options_t *o)
 {
-    const unsigned first = o->shared_paths ? (unsigned)__builtin_ctz(o->shared_paths) : 0;
+    const int first = o->shared_paths ? __builtin_ctz(o->shared_paths) : 0;
     const int64_t path = o->path_bps > 0 ? flit_fs(o->path_bps) : net->flit;
-    for (unsigned p = 0; p < (unsigned)net->ports; p++) {
-        const bool shared = o->shared_paths >> p / 2 & 1;
-        net->path[p] = (uint8_t)(!shared ? p : o->one_path ? 2 * first : p & ~1u);
+    for (int p = 0; p < net->ports; p++) {
+        const int d = trv_port_dimension(p);
+        const bool shared = o->shared_paths >> d & 1;
+        net->path[p] = (uint8_t)(shared ? trv_port(o->one_path ? first : d, 1) : p);
         net->pace[p] = shared && path > net->injection_flit ? path : net->injection_flit;
     }
 }
@@ -123,7 +124,7 @@ static int allocate(trv_packets_t *net)
 static int packets_build(trv_packets_t *net, const trv_simulate_options_t *o)
 {
     net->packet_flits = trv_packet_flits(o);
-    net->ports = 2 * net->torus.dims;
+    net->ports = trv_port_count(&net->torus);
     while (1 << net->shift < net->ports)
         net->shift++;
     if ((uint64_t)net->torus.ranks << net->shift > (uint64_t)1 << 30)

@@ -32,7 +32,7 @@ int trv_simulator_class(const trv_simulator_t *simulator, int rank)
 
 static int check_message(const trv_torus_t *torus, int rank, const trv_message_t *m)
 {
-    int ports = 2 * torus->dims;
+    int ports = trv_port_count(torus);
     if (m->peer < 0 || m->peer >= torus->ranks || m->peer == rank || m->port < 0 || m->port >= ports || m->nic >= ports)
         return trv_fail(TRV_ERR_INVALID,
                         "rank %d has a message to or from rank %d by port %d; peers are the other "

@@ -349,7 +349,7 @@ static int unfold(const run_t *run, trv_simulation_t *result)
     result->packet_hops *= copies;
     if (!result->link || copies == 1)
         return TRV_OK;
-    size_t ports = 2 * (size_t)s->torus.dims;
+    size_t ports = (size_t)trv_port_count(&s->torus);
     trv_link_load_t *link = malloc((size_t)s->torus.ranks * ports * sizeof *link);
     if (!link)
         return trv_fail_memory();

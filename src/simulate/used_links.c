@@ -83,7 +83,7 @@ int trv_simulator_check_forwarding(const trv_simulator_t *simulator, const trv_s
 
 int trv_simulator_drop_links(const trv_simulator_t *simulator, trv_simulate_options_t *options)
 {
-    passing_t passing = {.simulator = simulator, .ports = 2 * simulator->torus.dims};
+    passing_t passing = {.simulator = simulator, .ports = trv_port_count(&simulator->torus)};
     for (int i = 0; i < options->slow_links; i++) {
         const int rc = trv_link_check(&simulator->torus, &options->slow_link[i]);
         if (rc)

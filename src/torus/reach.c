@@ -22,10 +22,10 @@ typedef struct search {
 static int search_neighbour(const search_t *search, int node, int port)
 {
     const trv_torus_t *torus = &search->network->torus;
-    const int ports = 2 * torus->dims, other = trv_torus_neighbour(torus, node, port);
+    const int ports = trv_port_count(torus), other = trv_torus_neighbour(torus, node, port);
     if (other < 0)
         return -1;
-    const bool cut = search->against ? search->cut[(size_t)other * ports + (port ^ 1)]
+    const bool cut = search->against ? search->cut[(size_t)other * ports + trv_port_opposite(port)]
                                      : search->cut[(size_t)node * ports + port];
     return cut ? -1 : other;
 }
@@ -38,7 +38,7 @@ static void search_run(search_t *search, int from)
     search->queue[0] = from;
     search->queued = 1;
     for (int i = 0; i < search->queued; i++)
-        for (int port = 0; port < 2 * torus->dims; port++) {
+        for (int port = 0; port < trv_port_count(torus); port++) {
             const int other = search_neighbour(search, search->queue[i], port);
             if (other >= 0 && !search->reached[other]) {
                 search->reached[other] = true;
@@ -51,7 +51,7 @@ static void search_run(search_t *search, int from)
  * error. */
 static int find_divided(const trv_network_t *network, int nodes, const int *node, int *other)
 {
-    const size_t ranks = (size_t)network->torus.ranks, ports = 2 * (size_t)network->torus.dims;
+    const size_t ranks = (size_t)network->torus.ranks, ports = (size_t)trv_port_count(&network->torus);
     search_t search = {.network = network,
                        .cut = calloc(ranks * ports, sizeof(bool)),
                        .reached = malloc(ranks * sizeof(bool)),

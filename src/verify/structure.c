@@ -105,7 +105,7 @@ static bool check_port(const location_t *at, const trv_message_t *message, bool 
         return fault(at, -1, "%s itself", verb);
     if (message->port < 0 || d >= torus->dims)
         return fault(at, -1, "%s rank %d by port %d, which does not exist (ports are 0 to %d)", verb, message->peer,
-                     message->port, 2 * torus->dims - 1);
+                     message->port, trv_port_count(torus) - 1);
     if (at->v->coordinate[at->rank * torus->dims + d] == at->v->coordinate[message->peer * torus->dims + d])
         return fault(at, -1, "%s rank %d by port %s, in whose dimension the two do not differ", verb, message->peer,
                      trv_port_format(message->port, port));
@@ -132,7 +132,7 @@ static bool check_route(const location_t *at, const trv_message_t *message)
             "a neighbour",
             message->peer, hops);
     while (at->v->cut && (port = trv_route_next(&route, &node)) >= 0)
-        if (at->v->cut[node * 2 * torus->dims + port]) {
+        if (at->v->cut[node * trv_port_count(torus) + port]) {
             char name[TRV_PORT_TEXT_MAX];
             return fault(at, -1, "sends to rank %d over the link %d:%s, which is cut", message->peer, node,
                          trv_port_format(port, name));

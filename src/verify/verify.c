@@ -114,7 +114,7 @@ int trv_verifier_allocate(trv_verifier_t *v)
 static int record_network(trv_verifier_t *v, const trv_network_t *network)
 {
     const trv_torus_t *torus = v->torus;
-    const int ports = 2 * torus->dims;
+    const int ports = trv_port_count(torus);
     if (!trv_torus_equal(&network->torus, torus))
         return trv_fail(TRV_ERR_ARGUMENT, "the network has another torus than the schedule %s",
                         trv_schedule_name(v->schedule));

@@ -404,12 +404,11 @@ static int status(int argc, char **argv)
 /* Writes "link 0:+1" or "node 3" of the command line as the beginning of a request. */
 static int read_target(char **argv, int words, bool both_ways, char *request, size_t size)
 {
-    char sign = 0, rest;
-    int node, dimension;
-    if (words == 2 && strcmp(argv[0], "link") == 0 &&
-        sscanf(argv[1], "%9d:%c%1d%c", &node, &sign, &dimension, &rest) == 3 && (sign == '+' || sign == '-'))
-        snprintf(request, size, "%s %d %d", both_ways ? "both" : "link", node,
-                 trv_port(dimension, sign == '+' ? 1 : -1));
+    char name[4], rest;
+    int node, port;
+    if (words == 2 && strcmp(argv[0], "link") == 0 && sscanf(argv[1], "%9d:%3s", &node, name) == 2 &&
+        trv_port_parse(name, &port) == TRV_OK)
+        snprintf(request, size, "%s %d %d", both_ways ? "both" : "link", node, port);
     else if (words == 2 && strcmp(argv[0], "node") == 0 && sscanf(argv[1], "%9d%c", &node, &rest) == 1)
         snprintf(request, size, "node %d", node);
     else

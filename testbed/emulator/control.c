@@ -117,7 +117,8 @@ static void apply_change(tn_link_t *link, const change_t *change)
 static void apply_change_both_ways(tn_net_t *net, int node, int port, const change_t *change)
 {
     apply_change(&net->link[node * net->ports + port], change);
-    apply_change(&net->link[trv_torus_neighbour(&net->torus, node, port) * net->ports + tn_opposite(port)], change);
+    apply_change(&net->link[trv_torus_neighbour(&net->torus, node, port) * net->ports + trv_port_opposite(port)],
+                 change);
 }
 
 /* Changes all links of a node, in both directions. */
@@ -131,6 +132,7 @@ static void apply_change_to_node(tn_net_t *net, int node, const change_t *change
 static void change(tn_net_t *net, const char *line, FILE *out)
 {
     int node = -1, port = -1, used = 0;
+    char name[TRV_PORT_TEXT_MAX];
     change_t change;
     bool both = sscanf(line, "both %d %d %n", &node, &port, &used) == 2 && used > 0;
     bool one = both || (sscanf(line, "link %d %d %n", &node, &port, &used) == 2 && used > 0);
@@ -139,13 +141,13 @@ static void change(tn_net_t *net, const char *line, FILE *out)
     else if (node < 0 || node >= net->torus.ranks)
         fprintf(out, "error node %d does not exist: nodes are 0 to %d\n", node, net->torus.ranks - 1);
     else if (one && (port < 0 || port >= net->ports))
-        fprintf(out, "error port %c%d does not exist: dimensions are 0 to %d\n", trv_port_sign(port) > 0 ? '+' : '-',
-                trv_port_dimension(port), net->torus.dims - 1);
+        fprintf(out, "error port %s does not exist: dimensions are 0 to %d\n", trv_port_format(port, name),
+                net->torus.dims - 1);
     else if (one && net->torus.size[trv_port_dimension(port)] == 1)
         fprintf(out, "error dimension %d has one node and no links\n", trv_port_dimension(port));
     else if (one && !tn_has_link(&net->torus, node, port))
-        fprintf(out, "error no link leaves node %d through port %c%d, because its line ends there\n", node,
-                trv_port_sign(port) > 0 ? '+' : '-', trv_port_dimension(port));
+        fprintf(out, "error no link leaves node %d through port %s, because its line ends there\n", node,
+                trv_port_format(port, name));
     else if (!read_change(line + used, &change))
         fprintf(out, "error expected a bandwidth from 1Kb/s to 1Tb/s, a latency of at most 1000s, down or up\n");
     else {

@@ -16,10 +16,8 @@ int tn_port_for(const trv_torus_t *torus, int node, int destination, int arrives
     if (arrives < 0 || trv_port_dimension(arrives) != d || trv_torus_is_line(torus, d))
         return port;
     const int displacement = trv_torus_coordinate(torus, destination, d) - trv_torus_coordinate(torus, node, d);
-    return 2 * abs(displacement) == size ? tn_opposite(arrives) : port;
+    return 2 * abs(displacement) == size ? trv_port_opposite(arrives) : port;
 }
-
-int tn_opposite(int port) { return trv_port(trv_port_dimension(port), -trv_port_sign(port)); }
 
 bool tn_has_link(const trv_torus_t *torus, int node, int port) { return trv_torus_neighbour(torus, node, port) >= 0; }
 
@@ -37,7 +35,7 @@ static bool is_cut(const tn_net_t *net, int node, int destination, int port)
 
 static int find_route_port(const tn_net_t *net, int node, int destination)
 {
-    const int port = trv_torus_route_port(&net->torus, node, destination), back = tn_opposite(port);
+    const int port = trv_torus_route_port(&net->torus, node, destination), back = trv_port_opposite(port);
     return !trv_torus_is_line(&net->torus, trv_port_dimension(port)) && is_cut(net, node, destination, port) &&
                    !is_cut(net, node, destination, back)
                ? back
@@ -61,7 +59,7 @@ void tn_route(tn_net_t *net)
 int tn_net_create(tn_net_t *net, const trv_torus_t *torus, double bandwidth_bps, int64_t latency_ns)
 {
     const size_t ranks = (size_t)torus->ranks;
-    *net = (tn_net_t){.torus = *torus, .ports = 2 * torus->dims, .bandwidth_bps = bandwidth_bps};
+    *net = (tn_net_t){.torus = *torus, .ports = trv_port_count(torus), .bandwidth_bps = bandwidth_bps};
     net->link = calloc(ranks * (size_t)net->ports, sizeof *net->link);
     net->route_port = malloc(ranks * ranks);
     if (!net->link || !net->route_port) {
@@ -207,7 +205,7 @@ bool tn_is_lost(tn_net_t *net, const tn_packet_t *packet)
     if (!net->cables || packet->arrives < 0)
         return false;
     const int sender = trv_torus_neighbour(&net->torus, packet->node, packet->arrives);
-    return drops(&net->link[sender * net->ports + tn_opposite(packet->arrives)]);
+    return drops(&net->link[sender * net->ports + trv_port_opposite(packet->arrives)]);
 }
 
 bool tn_forward(tn_net_t *net, tn_packet_t *packet)

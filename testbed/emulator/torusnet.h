@@ -102,8 +102,6 @@ void tn_net_destroy(tn_net_t *net);
  * equally long. */
 int tn_port_for(const trv_torus_t *torus, int node, int destination, int arrives);
 
-/* The port at the other end of a link. */
-int tn_opposite(int port);
 bool tn_has_link(const trv_torus_t *torus, int node, int port);
 
 /* Computes the routes: packets take the other way round a ring if the shorter way has a link that is cut now and the

@@ -88,7 +88,7 @@ static bool find_end(const tn_net_t *net, int node, int device, tn_packet_t *pac
     uint32_t prefix;
     memcpy(&prefix, to, sizeof prefix);
     packet->leaves = device > 0 ? device - 1 : TN_MANAGEMENT;
-    packet->arrives = device > 0 ? tn_opposite(device - 1) : -1;
+    packet->arrives = device > 0 ? trv_port_opposite(device - 1) : -1;
     packet->destination = device > 0  ? trv_torus_neighbour(&net->torus, node, device - 1)
                           : to[0] & 1 ? TN_ALL /* broadcast and multicast */
                                       : to[MAC_NODE] << 8 | to[MAC_NODE + 1];

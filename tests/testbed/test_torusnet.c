@@ -242,7 +242,7 @@ static void test_cables(void **state)
     for (int i = 0; i < 4; i++) {
         enter(&net, &packet[i], i / 2, 1 - i / 2, 0);
         packet[i].leaves = i % 2;
-        packet[i].arrives = tn_opposite(i % 2);
+        packet[i].arrives = trv_port_opposite(i % 2);
     }
     assert_int_equal(run(&net, &delivered), TAKEN + LATENCY); /* four links, one packet each */
     assert_int_equal(delivered, 4);
@@ -252,7 +252,7 @@ static void test_cables(void **state)
     for (int i = 0; i < 2; i++) {
         enter(&net, &packet[i], 0, 1, 1000000000);
         packet[i].leaves = i;
-        packet[i].arrives = tn_opposite(i);
+        packet[i].arrives = trv_port_opposite(i);
         tn_forward(&net, tn_timer_take(&net));
     }
     net.link[UP].down = net.link[net.ports + DOWN].down = true;

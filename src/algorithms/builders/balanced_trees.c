@@ -50,7 +50,7 @@ static int link_of(const balance_t *b, int rank, int port) { return trv_link_of(
 static int link_behind(const balance_t *b, int rank, int port)
 {
     const int link = link_of(b, rank, port);
-    return port % 2 ? trv_link_reverse(&b->links, link) : link;
+    return trv_port_sign(port) > 0 ? link : trv_link_reverse(&b->links, link);
 }
 
 /* Gives both directions of a link the larger slowness, and removes links that are cut in either. */
@@ -171,7 +171,7 @@ static bool tree_has(const balance_t *b, const trv_tree_edge_t *tree, int rank, 
 {
     const int other = b->links.neighbour[link_of(b, rank, port)];
     return other >= 0 && ((tree[other].parent == rank && tree[other].port == port) ||
-                          (tree[rank].parent == other && tree[rank].port == (port ^ 1)));
+                          (tree[rank].parent == other && tree[rank].port == trv_port_opposite(port)));
 }
 
 /* Makes `root` the root of the tree. Returns the rank that is farthest from it. */
@@ -255,7 +255,7 @@ static int balance_trees(balance_t *b)
 
 static int balance_create(balance_t *b, const trv_network_t *network, int trees)
 {
-    const size_t ranks = (size_t)network->torus.ranks, ports = 2 * (size_t)network->torus.dims;
+    const size_t ranks = (size_t)network->torus.ranks, ports = (size_t)trv_port_count(&network->torus);
     *b = (balance_t){.trees = trees, .ranks = network->torus.ranks, .ports = (int)ports};
     b->load = calloc(ranks * ports, sizeof *b->load);
     b->edge = malloc((size_t)trees * ranks * sizeof *b->edge);

@@ -264,7 +264,8 @@ static void reverse_hops(trv_paths_t *paths)
 {
     for (int i = 0; i < paths->hops; i++) {
         const trv_hop_t hop = paths->hop[i];
-        paths->hop[i] = (trv_hop_t){paths->steps - 1 - hop.step, hop.to, hop.from, hop.port ^ 1, hop.block};
+        paths->hop[i] = (trv_hop_t){paths->steps - 1 - hop.step, hop.to, hop.from, trv_port_opposite(hop.port),
+                                    hop.block};
     }
 }
 
@@ -284,7 +285,7 @@ int trv_flow_paths_find(const trv_network_t *network, int root, bool to_root, tr
     const size_t ranks = (size_t)network->torus.ranks;
     const bool translated = trv_network_is_uniform(network);
     const int searched_root = translated ? 0 : root;
-    flow_t f = {.ports = 2 * network->torus.dims,
+    flow_t f = {.ports = trv_port_count(&network->torus),
                 .ranks = network->torus.ranks,
                 .root = searched_root,
                 .units = calloc(ranks * 2 * (size_t)network->torus.dims, sizeof *f.units),

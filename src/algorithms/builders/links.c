@@ -10,7 +10,7 @@
 
 int trv_links_create(trv_links_t *links, const trv_network_t *network)
 {
-    *links = (trv_links_t){.ranks = network->torus.ranks, .ports = 2 * network->torus.dims};
+    *links = (trv_links_t){.ranks = network->torus.ranks, .ports = trv_port_count(&network->torus)};
     const size_t count = (size_t)links->ranks * (size_t)links->ports;
     links->neighbour = malloc(count * sizeof *links->neighbour);
     links->slowness = malloc(count * sizeof *links->slowness);

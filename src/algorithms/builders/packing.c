@@ -313,7 +313,7 @@ static void choose_links(packing_t *p, const trv_network_t *network, int root, i
 /* Grows the trees. Returns their number, or an error. */
 static int find_trees(const trv_network_t *network, int root, int directions, trv_tree_edge_t **edge)
 {
-    packing_t packing = {.ports = 2 * network->torus.dims, .ranks = network->torus.ranks};
+    packing_t packing = {.ports = trv_port_count(&network->torus), .ranks = network->torus.ranks};
     int rc = packing_allocate(&packing, network, edge);
     if (!rc) {
         choose_links(&packing, network, root, directions, *edge);
@@ -370,7 +370,7 @@ static int fill_pattern(const trv_torus_t *torus, trv_tree_edge_t **edge)
     *edge = malloc(2 * (size_t)torus->dims * ranks * sizeof **edge);
     if (!*edge)
         return trv_fail_memory();
-    for (int t = 0; t < 2 * torus->dims; t++)
+    for (int t = 0; t < trv_port_count(torus); t++)
         for (int rank = 0; rank < torus->ranks; rank++) {
             trv_tree_edge_t *to = &(*edge)[(size_t)t * ranks + (size_t)rank];
             const bool mirrored = t % 2;
@@ -383,7 +383,7 @@ static int fill_pattern(const trv_torus_t *torus, trv_tree_edge_t **edge)
                 to->port ^= 1;
             }
         }
-    return 2 * torus->dims;
+    return trv_port_count(torus);
 }
 
 /* ---- Any root ---------------------------------------------------------------------------------------------------- */
@@ -433,7 +433,7 @@ double trv_packing_slowness(const trv_network_t *network, int directions, int tr
             const trv_tree_edge_t *to = &edge[(size_t)t * ranks + (size_t)other];
             const trv_tree_edge_t *from = &edge[(size_t)t * ranks + (size_t)slow->rank];
             if ((directions & TRV_FROM_ROOT && to->parent == slow->rank && to->port == slow->port) ||
-                (directions & TRV_TO_ROOT && from->parent == other && from->port == (slow->port ^ 1)))
+                (directions & TRV_TO_ROOT && from->parent == other && from->port == trv_port_opposite(slow->port)))
                 slowest = fmax(slowest, slow->factor);
         }
     }

@@ -216,11 +216,11 @@ static int step_up(const view_t *view, int rank, int step)
     const bool gathers = tree->below != NULL;
     int rc = TRV_OK;
     if (own->parent >= 0 && is_chunk(view, chunk))
-        rc = add_message(view, true, own->parent, own->port ^ 1, rank, chunk, 0);
+        rc = add_message(view, true, own->parent, trv_port_opposite(own->port), rank, chunk, 0);
     for (int i = tree->first[rank]; i < tree->first[rank + 1] && !rc; i++) {
         const int child = tree->child[i], theirs = last + tree->edge[child].step;
         if (is_chunk(view, theirs))
-            rc = add_message(view, false, child, tree->edge[child].port ^ 1, child, theirs,
+            rc = add_message(view, false, child, trv_port_opposite(tree->edge[child].port), child, theirs,
                              gathers ? 0 : 1 + i - tree->first[rank]);
     }
     return rc || gathers ? rc : add_combines(view, rank, last);

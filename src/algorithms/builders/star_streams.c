@@ -62,7 +62,8 @@ static void rotate_step(const trv_star_step_t *from, int dims, const int *image,
     to->vectors = from->vectors;
     for (int i = 0; i < from->vectors; i++) {
         const trv_star_vector_t *vector = &from->vector[i];
-        to->vector[i].port = 2 * image[vector->port / 2] + (vector->port % 2 ^ mirrored);
+        to->vector[i].port = trv_port(image[trv_port_dimension(vector->port)],
+                                      mirrored ? -trv_port_sign(vector->port) : trv_port_sign(vector->port));
         for (int d = 0; d < dims; d++)
             to->vector[i].at[image[d]] = mirrored ? -vector->at[d] : vector->at[d];
     }
@@ -134,7 +135,7 @@ int trv_star_link_messages(const trv_star_t *star, const trv_star_layout_t *layo
                 link[trv_port_dimension(port) == d ? port : trv_port(d, sign)] += abs(hops);
             }
     }
-    for (int port = 0; port < 2 * torus->dims; port++)
+    for (int port = 0; port < trv_port_count(torus); port++)
         max = link[port] > max ? link[port] : max;
     return max;
 }

@@ -32,7 +32,7 @@ static int measurement_post(measurement_t *measurement, trv_fabric_op_t *op, boo
                             .port = port,
                             .peer = peer,
                             .tag = trv_peer_tag(measurement->net->world, peer, sends, inner),
-                            .data = sends ? measurement->out[port % 2] : measurement->in[port % 2],
+                            .data = (sends ? measurement->out : measurement->in)[trv_port_sign(port) < 0],
                             .bytes = measurement->bytes};
     return trv_fabric_post(measurement->net->fabric, op);
 }
@@ -62,7 +62,7 @@ static int measurement_exchange(measurement_t *measurement, int signs)
         for (int down = 0; down < 2; down++) {
             const int port = 2 * measurement->dimension + down,
                       peer = trv_torus_neighbour(&measurement->net->world->torus, measurement->net->rank,
-                                                 sends ? port : port ^ 1);
+                                                 sends ? port : trv_port_opposite(port));
             if (rc == TRV_OK && signs >> down & 1 && peer >= 0)
                 rc = measurement_post(measurement, &measurement->op[ops++], sends, port, peer);
         }
@@ -154,7 +154,7 @@ static int rounds_run(measurement_t *measurement, rounds_t *rounds)
 static bool port_strays(const measurement_t *measurement, int port, double before, int rounds)
 {
     const double after = interface_bytes_sent(measurement, port), sent = 2 * (double)measurement->bytes * (rounds + 1);
-    return measurement->remote[port % 2] && before > 0 && after - before < sent / 2;
+    return measurement->remote[trv_port_sign(port) < 0] && before > 0 && after - before < sent / 2;
 }
 
 /* Whether this rank sends through one interface in both directions, or receives so. A rank at the end of a line has

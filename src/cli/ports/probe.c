@@ -30,7 +30,7 @@ typedef struct port {
 static void ports_describe(const trv_net_t *net, port_t *port)
 {
     const trv_torus_t *torus = &net->world->torus;
-    for (int w = 0; w < 2 * torus->dims; w++) {
+    for (int w = 0; w < trv_port_count(torus); w++) {
         trv_fabric_interface_info_t info;
         trv_fabric_interface_info(net->fabric, trv_fabric_departure(net->fabric, w), &info);
         port[w] = (port_t){.has_neighbour = trv_torus_neighbour(torus, net->rank, w) >= 0,
@@ -64,7 +64,7 @@ static int table_print_ports(const trv_net_t *net, const port_t *port, const trv
                                           {"paths", NULL, false, 0},
                                           {"strays", NULL, false, 0},
                                           {0}};
-    const int ports = 2 * net->world->torus.dims;
+    const int ports = trv_port_count(&net->world->torus);
     cli_table_t table;
     char name[TRV_PORT_TEXT_MAX];
     cli_table_begin(&table, stdout, format, column);
@@ -236,7 +236,7 @@ static int exit_code_broadcast(trv_net_t *net, int *code)
 static int probe_run(trv_net_t *net, const cli_topology_options_t *options)
 {
     const trv_torus_t *torus = &net->world->torus;
-    const size_t ports = 2 * (size_t)torus->dims;
+    const size_t ports = (size_t)trv_port_count(torus);
     port_t own[TRV_PORTS_MAX] = {0}, *port = calloc((size_t)net->ranks * ports, sizeof *port);
     trv_probe_t probe[TRV_DIMS_MAX] = {0};
     int rc = port ? TRV_OK : (trv_fail_memory(), trv_net_break(net)), code = CLI_OK;
@@ -251,7 +251,7 @@ static int probe_run(trv_net_t *net, const cli_topology_options_t *options)
     for (int d = 0; d < torus->dims && proceeds && rc == TRV_OK; d++) {
         bool remote[2];
         for (int down = 0; down < 2; down++) {
-            const int there = trv_torus_neighbour(torus, net->rank, 2 * d + down);
+            const int there = trv_torus_neighbour(torus, net->rank, trv_port(d, down ? -1 : 1));
             remote[down] = there >= 0 && strcmp(port[(size_t)there * ports].host, own->host) != 0;
         }
         if (torus->size[d] > 1)

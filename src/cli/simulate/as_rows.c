@@ -43,7 +43,7 @@ static void add_result(const cli_group_t *group, int line, int size, cli_excess_
 
 static json_t *link_object(const cli_group_t *group, const cli_point_t *point, int link, const trv_link_load_t *load)
 {
-    int ports = 2 * group->torus.dims, rank = link / ports, port = link % ports;
+    int ports = trv_port_count(&group->torus), rank = link / ports, port = link % ports;
     char text[TRV_PORT_TEXT_MAX];
     return json_pack("{s:i, s:s, s:i, s:f, s:I, s:I, s:I}", "from", rank, "port", trv_port_format(port, text), "to",
                      trv_torus_shift(&group->torus, rank, trv_port_dimension(port), trv_port_sign(port)), "utilisation",

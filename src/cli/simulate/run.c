@@ -280,7 +280,7 @@ static void keep_busiest(cli_detail_t *detail, int link, const trv_link_load_t *
 
 static void sum_up_links(const trv_torus_t *torus, const trv_simulation_t *result, cli_detail_t *detail)
 {
-    int ports = 2 * torus->dims;
+    int ports = trv_port_count(torus);
     double busy_ns = 0;
     for (int link = 0; link < torus->ranks * ports; link++) {
         if (torus->size[trv_port_dimension(link % ports)] == 1)

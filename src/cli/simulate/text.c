@@ -241,7 +241,7 @@ static int print_busiest(const cli_group_t *group, const cli_point_t *point, con
                                           {NULL, "packets", true, 0},
                                           {NULL, "longest queue", true, 0},
                                           {0}};
-    int ports = 2 * group->torus.dims;
+    int ports = trv_port_count(&group->torus);
     char port_text[TRV_PORT_TEXT_MAX];
     cli_table_t table;
     cli_table_begin(&table, stdout, CLI_FORMAT_TABLE, column);

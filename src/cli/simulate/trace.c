@@ -62,7 +62,7 @@ static void write_names(trace_t *trace, int rank)
         snprintf(name, sizeof name, "stream %d", stream);
         write_name(trace, ",\n", "thread", rank, stream, name, stream);
     }
-    for (int p = 0; p < 2 * trace->torus->dims; p++) {
+    for (int p = 0; p < trv_port_count(trace->torus); p++) {
         int dimension = trv_port_dimension(p), thread = trace->streams + p;
         if (trace->torus->size[dimension] == 1)
             continue;

@@ -295,7 +295,7 @@ static int cover_begin(cover_t *cover, const trv_torus_t *torus)
     size_t ranks = (size_t)torus->ranks;
     cover->ranks = torus->ranks;
     cover->words = (torus->ranks + 63) / 64;
-    cover->ports = 2 * torus->dims;
+    cover->ports = trv_port_count(torus);
     int rc = trv_star_displacements_create(&cover->all, torus);
     cover->rank = malloc(ranks * sizeof *cover->rank);
     cover->sum = malloc(ranks * ranks * sizeof *cover->sum);

@@ -10,7 +10,7 @@
  * The text form of a chain has a vector's coordinates separated by `.`, the vectors of a step by `/`, the steps by `_`:
  * 1.0/0.1/-1.0_2.1/0.2/2.-1 on 4x4. It does not contain ports, because they follow from the vectors.
  *
- * A mirrored stream uses -v instead of v, and the opposite port (port ^ 1).
+ * A mirrored stream uses -v instead of v, and the opposite port.
  *
  * All results are deterministic: searches are limited by work, never by time, so that all ranks have the same chains.
  */

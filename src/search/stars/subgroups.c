@@ -287,7 +287,7 @@ static int graph_expand(builder_t *builder, int from)
 {
     trv_star_graph_t *graph = builder->graph;
     const int64_t limit = builder->work.limit;
-    const int ranks = graph->node[from].ranks, max = 2 * graph->all.torus.dims + 1;
+    const int ranks = graph->node[from].ranks, max = trv_port_count(&graph->all.torus) + 1;
     int factors = 0, rc = TRV_OK;
     for (int factor = 2; factor <= max; factor++)
         factors += ranks % factor == 0;

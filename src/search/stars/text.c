@@ -79,11 +79,11 @@ int trv_star_parse(trv_star_chain_t *chain, const trv_torus_t *torus, const char
     chain->steps = 1;
     for (;;) {
         trv_star_step_t *step = &chain->step[chain->steps - 1];
-        if (step->vectors == 2 * torus->dims)
+        if (step->vectors == trv_port_count(torus))
             return trv_fail(TRV_ERR_UNSUPPORTED,
                             "step %d of the chain has more than %d vectors, the number of ports of a rank on this "
                             "torus; every vector of a step needs a port of its own",
-                            chain->steps - 1, 2 * torus->dims);
+                            chain->steps - 1, trv_port_count(torus));
         int rc = read_vector(torus, &rest, step->vector[step->vectors++].at);
         if (rc)
             return rc;

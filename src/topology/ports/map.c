@@ -149,11 +149,12 @@ int trv_topology_records_beyond(const trv_topology_records_t *records, int rank,
 {
     const int neighbour = trv_topology_records_neighbour(records, rank, port);
     *last = port;
-    while (neighbour >= 0 && *last < 2 * records->torus.dims) {
+    while (neighbour >= 0 && *last < trv_port_count(&records->torus)) {
         const int there = trv_topology_records_neighbour(records, neighbour, *last);
         if (there >= 0 && records->record[there].host != records->record[rank].host)
             return there;
-        *last = *last / 2 == port / 2 ? 2 * (port / 2) + 2 : *last + 1;
+        *last = trv_port_dimension(*last) == trv_port_dimension(port) ? trv_port(trv_port_dimension(port) + 1, 1)
+                                                                      : *last + 1;
     }
     return -1;
 }
@@ -259,18 +260,20 @@ static int nth_preferred(const trv_topology_record_t *record, unsigned set, int 
 static unsigned reachable_peer_interfaces(const trv_topology_records_t *records, int rank, int peer, int port, int own)
 {
     const trv_topology_record_t *record = &records->record[rank], *there = &records->record[peer];
-    const int back = trv_topology_records_neighbour(records, peer, port ^ 1);
+    const int back = trv_topology_records_neighbour(records, peer, trv_port_opposite(port));
     const bool routes_back = back >= 0 && records->record[back].interfaces_hash == record->interfaces_hash &&
                              records->record[back].host == record->host;
     const unsigned open = trv_topology_record_usable(there);
     unsigned both = 0, routed = 0, possible = 0;
     for (int j = 0; j < there->interfaces; j++) {
         if (!(record->reachable[port][j] >> own & 1) || !(open >> j & 1) ||
-            (there->assigned && there->leave[port ^ 1] != j))
+            (there->assigned && there->leave[trv_port_opposite(port)] != j))
             continue;
         possible |= 1u << j;
         routed |= (unsigned)is_routed(record, port, own, j) << j;
-        both |= (unsigned)(is_routed(record, port, own, j) && routes_back && is_routed(there, port ^ 1, j, own)) << j;
+        both |= (unsigned)(is_routed(record, port, own, j) && routes_back &&
+                           is_routed(there, trv_port_opposite(port), j, own))
+                << j;
     }
     return both ? both : routed ? routed : possible;
 }
@@ -285,9 +288,9 @@ static pair_t choose_pair(const trv_topology_records_t *records, int rank, int p
     const unsigned found = cables_by_port(records, rank, port), cables = records->ignores_cables ? 0 : found;
     const unsigned suitable = records->ignores_cables ? ~found : fast_interfaces(record);
     const unsigned routed = routed_by_port(record, port) & suitable,
-                   other = routed_by_port(record, port ^ 1) & suitable,
+                   other = routed_by_port(record, trv_port_opposite(port)) & suitable,
                    reachable = reachable_by_port(record, port) & suitable;
-    const bool alone = trv_topology_records_neighbour(records, rank, port ^ 1) < 0;
+    const bool alone = trv_topology_records_neighbour(records, rank, trv_port_opposite(port)) < 0;
     const bool apart = cables || ((routed & ~other) && (alone || (other & ~routed)));
     const unsigned set = cables ? cables : apart ? routed & ~other : reachable;
     if (!set)
@@ -319,11 +322,11 @@ static void assign_departures(const trv_topology_records_t *records, int rank, t
 static uint8_t assigned_arrival(const trv_topology_records_t *records, int rank, int port, const trv_map_t *map)
 {
     const trv_topology_record_t *record = &records->record[rank];
-    const int from = trv_topology_records_neighbour(records, rank, port ^ 1);
+    const int from = trv_topology_records_neighbour(records, rank, trv_port_opposite(port));
     if (record->assigned || from < 0 || records->record[from].assigned)
-        return map->leave[port ^ 1];
+        return map->leave[trv_port_opposite(port)];
     const uint8_t selected = choose_pair(records, from, port).there;
-    return selected < record->interfaces ? selected : map->leave[port ^ 1];
+    return selected < record->interfaces ? selected : map->leave[trv_port_opposite(port)];
 }
 
 void trv_topology_records_assign(const trv_topology_records_t *records, trv_map_t *map)
@@ -350,7 +353,7 @@ bool trv_topology_records_joined(const trv_topology_records_t *records, const tr
 {
     bool joined = true;
     for (int r = 0; r < records->ranks; r++)
-        for (int p = 0; p < 2 * records->torus.dims; p++)
+        for (int p = 0; p < trv_port_count(&records->torus); p++)
             joined = joined && is_joined(records, map, r, p);
     return joined;
 }
@@ -377,7 +380,7 @@ bool trv_topology_records_connected(const trv_topology_records_t *records, int *
 bool trv_topology_records_forward(const trv_topology_records_t *records, const trv_map_t *map, int *rank, int *port)
 {
     for (int r = 0; !records->forwards && r < records->ranks; r++)
-        for (int p = 0; p < 2 * records->torus.dims; p++) {
+        for (int p = 0; p < trv_port_count(&records->torus); p++) {
             int last;
             const int there = trv_topology_records_beyond(records, r, p, &last);
             if (there < 0 || !is_joined(records, map, r, p) ||
@@ -400,9 +403,9 @@ static bool uses_both_ports(const trv_topology_records_t *records, int rank, int
     if (records->record[rank].assigned)
         return true;
     if (dimension < records->torus.dims)
-        return trv_topology_records_neighbour(records, rank, 2 * dimension) >= 0 &&
-               trv_topology_records_neighbour(records, rank, 2 * dimension + 1) >= 0;
-    for (int p = 0; p < 2 * records->torus.dims && !any; p++)
+        return trv_topology_records_neighbour(records, rank, trv_port(dimension, 1)) >= 0 &&
+               trv_topology_records_neighbour(records, rank, trv_port(dimension, -1)) >= 0;
+    for (int p = 0; p < trv_port_count(&records->torus) && !any; p++)
         any = trv_topology_records_neighbour(records, rank, p) >= 0;
     return any;
 }
@@ -414,12 +417,13 @@ unsigned trv_topology_records_shared_paths(const trv_topology_records_t *records
     for (int r = 0; r < records->ranks; r++) {
         unsigned interfaces[TRV_INTERFACES_MAX] = {0};
         for (int d = 0; d < TRV_DIMS_MAX; d++) {
-            const uint8_t *leave = &map[r].leave[2 * d], *arrive = &map[r].arrive[2 * d];
-            if ((leave[0] != leave[1] && arrive[0] != arrive[1]) || !uses_both_ports(records, r, d))
+            const int up = trv_port(d, 1), down = trv_port(d, -1);
+            const uint8_t *leave = map[r].leave, *arrive = map[r].arrive;
+            if ((leave[up] != leave[down] && arrive[up] != arrive[down]) || !uses_both_ports(records, r, d))
                 continue;
             all |= 1u << d;
-            if (leave[0] < TRV_INTERFACES_MAX)
-                *one = interfaces[leave[0]]++ > 0 || *one;
+            if (leave[up] < TRV_INTERFACES_MAX)
+                *one = interfaces[leave[up]]++ > 0 || *one;
         }
     }
     return all;

@@ -184,7 +184,7 @@ int trv_fabric_query_routes(trv_fabric_t *fabric)
     memset(record->routed, TRV_NO_INTERFACE, sizeof record->routed);
     int rc = trv_topology_records_init(&records, torus, fabric->record, fabric->options.oob.ranks);
     const int routes = rc == TRV_OK ? trv_routes_open() : -1;
-    for (int p = 0; rc == TRV_OK && p < 2 * torus->dims; p++)
+    for (int p = 0; rc == TRV_OK && p < trv_port_count(torus); p++)
         query_port(fabric, routes, &records, p, record);
     trv_routes_close(routes);
     trv_topology_records_clear(&records);
@@ -347,7 +347,7 @@ static void assign_own(trv_fabric_t *fabric)
         interface->departures = interface->arrivals = 0;
         for (int list = 0; list < TRV_DEFERRED_LISTS; list++)
             interface->deferred_end[list] = &interface->deferred[list];
-        for (int p = 0; p < 2 * fabric->torus.dims; p++) {
+        for (int p = 0; p < trv_port_count(&fabric->torus); p++) {
             interface->departures |= (unsigned)(fabric->map.leave[p] == i) << p;
             interface->arrivals |= (unsigned)(fabric->map.arrive[p] == i) << p;
         }
@@ -385,7 +385,7 @@ static int assign_all(trv_fabric_t *fabric, const trv_map_t *map)
 static int check_ports_exist(const trv_fabric_t *fabric)
 {
     char text[TRV_PORT_TEXT_MAX], torus[TRV_TORUS_TEXT_MAX];
-    for (int p = 2 * fabric->torus.dims; fabric->options.torus_is_set && p < TRV_PORTS_MAX; p++)
+    for (int p = trv_port_count(&fabric->torus); fabric->options.torus_is_set && p < TRV_PORTS_MAX; p++)
         if (fabric->named_ports >> p & 1)
             return trv_fail(TRV_ERR_ARGUMENT,
                             "TRIVANCE_PORTS: the torus %s has no port %s; expected ports of its %d dimension%s, for "
@@ -404,7 +404,7 @@ static int find_wrong_map(const trv_topology_records_t *records, const trv_map_t
     const bool forwards = trv_topology_records_forward(records, map, &rank, &last);
     for (rank = 0; rank < records->ranks; rank++) {
         const trv_topology_record_t *record = &records->record[rank];
-        for (int p = 0; record->assigned && p < 2 * records->torus.dims; p++) {
+        for (int p = 0; record->assigned && p < trv_port_count(&records->torus); p++) {
             const int there = trv_topology_records_neighbour(records, rank, p),
                       arrive = there < 0 ? 0 : map[there].arrive[p];
             *port = p;
@@ -432,8 +432,8 @@ static int wrong_map_fail(const trv_fabric_t *fabric, const trv_topology_records
                     "port %s of rank %d (host %s); expected the interface whose cable or network reaches it%s; this "
                     "host has %s%s",
                     rank, fabric->host[rank], text, fabric->named_ports >> port & 1 ? "" : ", which it does not name,",
-                    fabric->interface[map[rank].leave[port]].name, trv_port_format(port ^ 1, back), there,
-                    fabric->host[there], example, fabric->available,
+                    fabric->interface[map[rank].leave[port]].name, trv_port_format(trv_port_opposite(port), back),
+                    there, fabric->host[there], example, fabric->available,
                     records->record[rank].unconnected >> port & 1 ? ", and " TRV_ONE_NETWORK : "");
 }
 
@@ -483,7 +483,7 @@ void trv_fabric_describe(const trv_fabric_t *fabric, char *text, size_t size)
 {
     size_t used = 0;
     *text = '\0';
-    for (int p = 0; p < 2 * fabric->torus.dims && used < size; p++) {
+    for (int p = 0; p < trv_port_count(&fabric->torus) && used < size; p++) {
         char port[TRV_PORT_TEXT_MAX];
         if (fabric->torus.size[trv_port_dimension(p)] > 1)
             used += (size_t)snprintf(text + used, size - used, "%s%s by %s", used ? ", " : "", trv_port_format(p, port),

@@ -27,7 +27,7 @@ static void find_routes(trv_fabric_t *fabric)
     const trv_torus_t *torus = &fabric->torus;
     const int rank = fabric->options.oob.rank;
     for (int p = 0; p < TRV_PORTS_MAX; p++)
-        fabric->neighbour[p] = p < 2 * torus->dims ? trv_torus_neighbour(torus, rank, p) : -1;
+        fabric->neighbour[p] = p < trv_port_count(torus) ? trv_torus_neighbour(torus, rank, p) : -1;
     for (int r = 0; r < fabric->options.oob.ranks; r++)
         if (r != rank) {
             fabric->peer[r].first_port = (uint8_t)trv_torus_route_port(torus, rank, r);
@@ -66,7 +66,7 @@ static bool find_missing(const trv_topology_records_t *records, const trv_map_t 
                          int *port)
 {
     for (int r = 0; r < records->ranks; r++)
-        for (int p = 0; p < 2 * records->torus.dims; p++) {
+        for (int p = 0; p < trv_port_count(&records->torus); p++) {
             if (trv_topology_records_cabled(records, map, r, p) || (as_line && closes_ring(records, r, p)))
                 continue;
             *rank = r;
@@ -83,7 +83,7 @@ static bool missing_describe(trv_fabric_t *fabric, const trv_topology_records_t 
     const int there = trv_topology_records_neighbour(records, rank, port);
     const size_t size = sizeof fabric->no_route;
     const bool own = records->record[rank].unconnected >> port & 1,
-               other = records->record[there].unconnected >> (port ^ 1) & 1;
+               other = records->record[there].unconnected >> trv_port_opposite(port) & 1;
     const size_t used = (size_t)
         snprintf(fabric->no_route, size,
                  "no cable joins rank %d (host %s) and rank %d (host %s), its neighbour at port %s of the torus %s",

@@ -69,7 +69,8 @@ void trv_fabric_unregister(trv_fabric_t *fabric, trv_region_t *region)
 static int sender_port(const trv_fabric_t *fabric, const trv_fabric_op_t *op)
 {
     const bool reaches = op->peer == fabric->options.oob.rank ||
-                         (op->port >= 0 && fabric->neighbour[op->sends ? op->port : op->port ^ 1] == op->peer);
+                         (op->port >= 0 &&
+                          fabric->neighbour[op->sends ? op->port : trv_port_opposite(op->port)] == op->peer);
     if (!fabric->relays || reaches)
         return op->port;
     return op->sends ? fabric->peer[op->peer].first_port : fabric->peer[op->peer].last_port;
@@ -300,7 +301,7 @@ static void describe_failure(const trv_fabric_t *fabric, const trv_fabric_op_t *
     const int port = sender_port(fabric, op);
     char text[TRV_PORT_TEXT_MAX] = "";
     if (fabric->relays && port >= 0 &&
-        trv_fabric_is_unplugged(fabric, op->sends ? port : port ^ 1, sentence, SENTENCE_BYTES))
+        trv_fabric_is_unplugged(fabric, op->sends ? port : trv_port_opposite(port), sentence, SENTENCE_BYTES))
         return;
     if (op->port >= 0)
         trv_port_format(op->port, text);

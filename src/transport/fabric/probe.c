@@ -204,7 +204,7 @@ static int connect_all(trv_fabric_t *fabric, probe_t *probe, const trv_topology_
     const unsigned shared = find_shared(fabric->published[rank]);
     const uint32_t routed = ports_reached(record, shared);
     int rc = TRV_OK, last;
-    for (int p = 0; rc == TRV_OK && p < 2 * records->torus.dims; p++) {
+    for (int p = 0; rc == TRV_OK && p < trv_port_count(&records->torus); p++) {
         const int neighbour = trv_topology_records_neighbour(records, rank, p),
                   beyond = trv_topology_records_beyond(records, rank, p, &last);
         if (neighbour >= 0)
