@@ -66,10 +66,9 @@ static double cutoff_ns(const trv_node_search_t *search)
  * are alike on a ring and a line for example, one is kept, because the best entries are simulated again. */
 static bool is_same(const trv_node_search_t *search, const trv_node_entry_t *a, const trv_node_entry_t *b)
 {
-    if (!a->exact && !b->exact && a->time_ns == b->time_ns)
-        return true;
-    return a->order == b->order && strcmp(a->prospect.name, b->prospect.name) == 0 &&
-           trv_torus_equal(torus_of(search, a->prospect.shape), torus_of(search, b->prospect.shape));
+    const bool same_time = !a->exact && !b->exact && a->time_ns == b->time_ns;
+    return same_time || (a->order == b->order && strcmp(a->prospect.name, b->prospect.name) == 0 &&
+                         trv_torus_equal(torus_of(search, a->prospect.shape), torus_of(search, b->prospect.shape)));
 }
 
 void trv_node_entry_insert(trv_node_search_t *search, const trv_node_entry_t *entry)

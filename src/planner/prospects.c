@@ -13,13 +13,13 @@
 #include "algorithms/algorithm.h"
 #include "base/error.h"
 
-#define UNIFORM_MAX       32   /* number of choices for the uniform torus … */
-#define UNIFORM_HOPS_MAX  3e4  /* … and maximum packet-hops to simulate one of them */
-#define PER_ALGORITHM_MAX 4    /* maximum number of these choices of one algorithm */
-#define STOP_FACTOR       8    /* a candidate's simulation is stopped at this multiple of the best choice's time */
-#define LINES_MAX         48   /* number of candidates of algorithms that are made for lines */
-#define LINES_SLOWER      2    /* time on a line relative to a ring, both without the start of steps (alpha) */
-#define TREE_RANKS_MAX    1e5  /* on more ranks the search for the trees of an algorithm takes seconds */
+#define UNIFORM_MAX       32  /* number of choices for the uniform torus … */
+#define UNIFORM_HOPS_MAX  3e4 /* … and maximum packet-hops to simulate one of them */
+#define PER_ALGORITHM_MAX 4   /* maximum number of these choices of one algorithm */
+#define STOP_FACTOR       8   /* a candidate's simulation is stopped at this multiple of the best choice's time */
+#define LINES_MAX         48  /* number of candidates of algorithms that are made for lines */
+#define LINES_SLOWER      2   /* time on a line relative to a ring, both without the start of steps (alpha) */
+#define TREE_RANKS_MAX    1e5 /* on more ranks the search for the trees of an algorithm takes seconds */
 #define CHEAP_RANKS       256 /* a schedule with fewer messages is cheap, on up to this number of ranks, … */
 #define CHEAP_MESSAGES    1e5
 #define CHEAP_PART        0.05 /* … or with fewer than this part of hops_max, on more */
@@ -43,9 +43,9 @@ int trv_prospect_sample(const trv_planner_t *planner, uint64_t vector_bytes, trv
 
 bool trv_prospect_is_cheap(const trv_planner_t *planner, const trv_sample_t *sample)
 {
-    const bool few = planner->list.network.torus.ranks <= CHEAP_RANKS;
-    return sample->hops <= planner->hops_max &&
-           sample->messages <= (few ? CHEAP_MESSAGES : CHEAP_PART * planner->hops_max);
+    const int ranks = planner->list.network.torus.ranks;
+    const double most = ranks <= CHEAP_RANKS ? CHEAP_MESSAGES : CHEAP_PART * planner->hops_max;
+    return sample->hops <= planner->hops_max && sample->messages <= most;
 }
 
 bool trv_prospect_is_costly(const trv_planner_t *planner, const trv_model_t *model)
