@@ -3,8 +3,8 @@
  */
 import table from 'explorer:algorithms';
 import { byId, element, segment } from './dom.js';
-import { bytesText, portText, rateText, timeText } from './format.js';
-import { readTorus, torusText } from './torus.js';
+import { bytesText, rateText, timeText } from './format.js';
+import { portText, readTorus, torusText } from './torus.js';
 import { algorithmsOf, COLLECTIVES, hasRoot, PRESETS, USUAL } from './state.js';
 
 /** @typedef {import('./app.js').App} App */
