@@ -165,7 +165,7 @@ static int check_shared(const check_t *check)
 static int check_all(const check_t *check)
 {
     const trv_torus_t *torus = &check->network->torus;
-    tb_flow_t *flow = calloc((size_t)torus->ranks * 2 * (size_t)torus->dims, sizeof *flow);
+    tb_flow_t *flow = calloc((size_t)torus->ranks * (size_t)trv_port_count(torus), sizeof *flow);
     int flows = 0;
     for (int node = 0; flow && node < torus->ranks; node++)
         for (int port = 0; port < trv_port_count(torus); port++) {

@@ -406,7 +406,7 @@ static int read_target(char **argv, int words, bool both_ways, char *request, si
 {
     char name[4], rest;
     int node, port;
-    if (words == 2 && strcmp(argv[0], "link") == 0 && sscanf(argv[1], "%9d:%3s", &node, name) == 2 &&
+    if (words == 2 && strcmp(argv[0], "link") == 0 && sscanf(argv[1], "%9d:%3[^ ]%c", &node, name, &rest) == 2 &&
         trv_port_parse(name, &port) == TRV_OK)
         snprintf(request, size, "%s %d %d", both_ways ? "both" : "link", node, port);
     else if (words == 2 && strcmp(argv[0], "node") == 0 && sscanf(argv[1], "%9d%c", &node, &rest) == 1)

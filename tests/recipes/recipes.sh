@@ -138,7 +138,7 @@ expect '^9 toys$' export 9 --format=toy
 "$tool" export 9 --format=toy --toys=5 > out 2> errors || code=1
 has '^5 toys$' errors
 
-# The collective: list, proof, simulation, plan, help, completion, export, rejection of other algorithms, a rule
+# The collective: list, proof, simulation, plan, help, completion, export, rejection of other algorithms
 expect '^toy ' list --collectives
 expect 'linear' list --collective=toy
 expect '^3x3 +linear:8 +toy +exact ' verify 3x3 --collective=toy --algorithm=linear:8
@@ -169,7 +169,8 @@ found = {
     "options": ring.options["toy_time"] == "1.5us" and "toy_time='1.5us'" in repr(ring),
     "profile": tv.Network.from_profile("8", "./toy.json") == tv.Network("8", toy_time="3us"),
     "function": tv.toy_name() == "snake", "export": tv.Schedule("ring", "8").export("toy") == "8 toys\n",
-    "collective": tv.Schedule("linear:8", "3x3", "toy").verify().exact, "plan": ring.plan("1K").time > 0, "address": "toy-time=1500ns" in address(ring, 64)}
+    "collective": tv.Schedule("linear:8", "3x3", "toy").verify().exact,
+    "plan": ring.plan("1K").time > 0, "address": "toy-time=1500ns" in address(ring, 64)}
 print("".join(f"recipes: Python lacks its {what}\n" for what, there in found.items() if not there), end="")
 sys.exit(not all(found.values()))
 END
